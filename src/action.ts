@@ -1,4 +1,4 @@
-// The entry point of the action. Only this file reads variables and signals.
+// Only this file reads variables and signals.
 import { explainOldNode } from './runtime/node-version.ts'
 import { prepareForOneRun } from './runtime/one-run.ts'
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line's entry: hands arguments, environment, streams and signals over. Nothing else reads them.
+// Nothing else reads arguments, environment, streams and signals.
 
 import type { Terminal } from './runtime/cli/terminal.ts'
 import { explainOldNode } from './runtime/node-version.ts'
@@ -51,7 +51,7 @@ async function runProcess(): Promise<void> {
   process.exitCode = await runCli(args, terminal)
 }
 
-/** Loads the command line after the check of the version, because an older Node cannot load it. */
+/** An older Node cannot load the command line. */
 async function loadCli() {
   return import('./runtime/cli/run-cli.ts')
 }

@@ -1,4 +1,4 @@
-// The list of operations. Each one is loaded on demand, so that a run does not load the others.
+// Each operation is loaded on demand, so that a run does not load the others.
 
 import { keysOf } from './platform/core/keys.ts'
 
@@ -6,7 +6,7 @@ const alerts = () => import('./objects/alert-operations.ts')
 const dashboards = () => import('./objects/dashboard-operations.ts')
 const backups = () => import('./backups/backups.ts')
 
-/** What most people need. Help and documents have these first. */
+/** Help and documents have these first. */
 const main = {
   validate: async () => (await import('./changes/validate.ts')).validate,
   plan: async () => (await import('./changes/plan.ts')).plan,
@@ -52,12 +52,11 @@ const singleObjects = {
   'list-webhooks': async () => (await import('./objects/list-webhooks.ts')).listWebhooks,
 } as const
 
-/** One line for each operation: the main ones, then the others by task. Everything else is in the file of the operation. */
+/** Everything else is in the file of the operation. */
 export const operations = { ...main, ...asCode, ...cost, ...backupOperations, ...singleObjects } as const
 
 export type OperationName = keyof typeof operations
 
-/** The operations by name, as they are typed in their files. */
 export type Operations = { readonly [Name in OperationName]: Awaited<ReturnType<(typeof operations)[Name]>> }
 
 const namesOf = (group: Partial<typeof operations>) => keysOf<OperationName>(group)
@@ -69,11 +68,10 @@ export const mainOperationNames = namesOf(main)
 interface OperationGroup {
   readonly title: string
   readonly names: readonly OperationName[]
-  /** Those in the list of commands, where it does not have all, and a line about the others. */
+  /** The list of commands has these only, and a line about the others. */
   readonly inHelp?: { readonly names: readonly OperationName[]; readonly others: string }
 }
 
-/** The main operations, then the others by task, for help and documentation. */
 export const operationGroups: readonly OperationGroup[] = [
   { title: 'Main operations', names: mainOperationNames },
   { title: 'Alerts and dashboards as code', names: namesOf(asCode) },
@@ -91,5 +89,5 @@ export const operationGroups: readonly OperationGroup[] = [
 
 export const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name)
 
-/** The content of a file with alerts, dashboards and saved searches, for programs that write such files as JSON. */
+/** For programs that write files as JSON. */
 export type { DeclarationsFile } from './sync/declarations/file-schema.ts'

@@ -123,7 +123,7 @@ const decisionWords: Words = {
 }
 
 export async function auditRulesTable(): Promise<string> {
-  const { auditRules } = await import('../../src/cost/idling/audit-rules.ts')
+  const { auditRules } = await import('../../src/cost/idling/audit-result.ts')
   return table(
     ['rule', 'what it finds', 'severity'],
     Object.entries(auditRules).map(([id, { description, severity }]) => [code(id), description, severity]),

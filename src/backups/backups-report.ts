@@ -8,7 +8,7 @@ import { type Report, type Verdict, verdictOf } from '../platform/report/report.
 import { facts, shown, table } from '../platform/report/table.ts'
 import { type BackupDataIssue, byWorst, type Trend, type UnknownReason } from './backup-rules.ts'
 import { backupTable } from './backups.ts'
-import type { BackupsResult, JudgedService } from './backups-schemas.ts'
+import type { BackupsResult, JudgedService } from './service-check.ts'
 
 /** Whether some service has a finding, and the API answered requests for services at all. */
 export function needsNames(checks: readonly JudgedService[]): boolean {
@@ -24,9 +24,16 @@ interface LabeledCheck extends JudgedService {
 const labelChecks = (checks: readonly JudgedService[]): readonly LabeledCheck[] =>
   checks.map((check) => {
     const { serviceId, name = serviceId } = check
-    const isUnique = checks.every((other) => other === check || other.name !== check.name)
-    return { ...check, label: isUnique || name === serviceId ? name : `${name} (${serviceId})` }
+    const isUnique = checks.every((other) => other === check || other.name !== name)
+    return { ...check, label: isUnique ? name : `${name} (${serviceId})` }
   })
+
+/** The first names, as untrusted text. */
+const namesOf = (checks: readonly LabeledCheck[]) =>
+  joinFirst(
+    maxServiceNames,
+    checks.map(({ label }) => label),
+  )
 
 const maxServiceNames = 10
 
@@ -42,36 +49,33 @@ export function judgeChecks(result: BackupsResult): Verdict {
     3,
   )
   return verdictOf([
-    ...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : [])
-      .concat(failures)
-      .map((line) => ({ level: 'fail' as const, line, cause })),
+    ...[...(services.length > 1 && failed.length > 0 ? [countFailed(failed, services.length)] : []), ...failures].map((line) => ({
+      level: 'fail' as const,
+      line,
+      cause,
+    })),
     ...groupedLines(services, listWarnings).map((line) => ({ level: 'warn' as const, line })),
   ])
 }
 
-/** A sentence about several services is one line with their names. Their errors differ in ids. */
+/** A sentence about several services is one line with their names. */
 function groupedLines(checks: readonly LabeledCheck[], toLines: (check: LabeledCheck) => readonly Line[]) {
-  const all = checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))
-  const alike = Map.groupBy(all, ({ line, serviceId }) => toPlainText(line).replaceAll(serviceId, ''))
-  return [...alike.values()].map((same) => {
-    const names = joinFirst(
-      maxServiceNames,
-      same.map(({ label }) => label),
-    )
-    return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${names}: ${same[0]?.line ?? []}`
+  return groupAlike(checks.flatMap((check) => toLines(check).map((line) => ({ ...check, line })))).map((same) => {
+    return say`${trusted(same.length === 1 ? 'Service' : 'Services')} ${namesOf(same)}: ${same[0]?.line ?? []}`
   })
 }
+
+/** Errors differ in ids. */
+const groupAlike = <T extends { readonly line: Line; readonly serviceId: string }>(all: readonly T[]): readonly T[][] => [
+  ...Map.groupBy(all, ({ line, serviceId }) => toPlainText(line).replaceAll(serviceId, '')).values(),
+]
 
 /** `2 of 3 services have no fresh backup: search, catalog.` */
 function countFailed(failed: readonly LabeledCheck[], count: number) {
   const [has, fails] = failed.length === 1 ? ['has', 'fails'] : ['have', 'fail']
   const isUnknown = failed.every(({ outcome }) => outcome === 'unknown')
   const verb = isUnknown ? 'could not be checked' : failed.some(isFreshEnough) ? `${fails} the check` : `${has} no fresh backup`
-  const names = joinFirst(
-    maxServiceNames,
-    failed.map(({ label }) => label),
-  )
-  return say`${failed.length} of ${count} services ${trusted(verb)}: ${names}.`
+  return say`${failed.length} of ${count} services ${trusted(verb)}: ${namesOf(failed)}.`
 }
 
 const outcomeCauses: Readonly<Record<JudgedService['outcome'], string>> = {
@@ -295,11 +299,14 @@ const maxFailures = 5
 
 const failureBlocks = (services: readonly LabeledCheck[]): Part => {
   const failed = services.flatMap(({ failure, configurationFailure = failure, ...check }) =>
-    configurationFailure === undefined ? [] : [{ ...check, failure: failure ?? configurationFailure }],
+    configurationFailure === undefined
+      ? []
+      : [{ ...check, failure: failure ?? configurationFailure, line: explainError(failure ?? configurationFailure) }],
   )
-  const alike = Map.groupBy(failed, ({ failure, serviceId }) => toPlainText(explainError(failure)).replaceAll(serviceId, ''))
-  return [...alike.values()].slice(0, maxFailures).map(([first, ...others]) => {
-    const same = others.length === 0 ? '' : `\nThe same for ${plural(others.length, 'more service')}.`
-    return first && { kind: 'message', text: `${first.failure.message}${same}` }
-  })
+  return groupAlike(failed)
+    .slice(0, maxFailures)
+    .map(([first, ...others]) => {
+      const same = others.length === 0 ? '' : `\nThe same for ${plural(others.length, 'more service')}.`
+      return first && { kind: 'message', text: `${first.failure.message}${same}` }
+    })
 }

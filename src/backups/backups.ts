@@ -91,22 +91,22 @@ async function findLatest(api: ReadApi, service: Service): Promise<Backup> {
   return newest
 }
 
-export function toBackupOutput(backup: Backup, nowMs: number): BackupOutput {
-  const { id, backupName, status, startedAt, finishedAt, bucket } = backup
+export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
+  const { status, startedMs, finishedMs, sizeBytes } = toKnownBackup(answer)
   return {
-    backupId: id,
-    backupName: backupName || undefined,
-    backupStatus: status || undefined,
-    backupStartedAt: toIso(startedAt),
-    backupFinishedAt: toIso(finishedAt),
-    backupAgeHours: startedAt ? toHours(nowMs - Date.parse(startedAt)) : undefined,
-    backupSizeBytes: toMeasure(backup.sizeInBytes),
-    backupDurationSeconds: toMeasure(backup.durationInSeconds),
-    backupBucketPath: bucket?.bucketPath || bucket?.containerName || undefined,
+    backupId: answer.id,
+    backupName: answer.backupName || undefined,
+    backupStatus: status,
+    backupStartedAt: isoOf(startedMs),
+    backupFinishedAt: isoOf(finishedMs),
+    backupAgeHours: startedMs === undefined ? undefined : toHours(nowMs - startedMs),
+    backupSizeBytes: sizeBytes,
+    backupDurationSeconds: toMeasure(answer.durationInSeconds),
+    backupBucketPath: answer.bucket?.bucketPath || answer.bucket?.containerName || undefined,
   }
 }
 
-const toIso = (text: string | null | undefined) => (text ? new Date(text).toISOString() : undefined)
+const isoOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString())
 
 /** Hours with two decimals. */
 export const toHours = (ms: number): number => Math.round(ms / 36_000) / 100
@@ -118,38 +118,31 @@ export interface KnownBackup extends BackupTimes, BackupMeasures {
 }
 
 export function toKnownBackup(answer: Backup): KnownBackup {
-  const { status, startedAt, finishedAt, durationInSeconds, sizeInBytes, type } = answer
-  const [startedMs, finishedMs] = [toMs(startedAt), toMs(finishedAt)]
-  const seconds = toMeasure(durationInSeconds)
+  const { status, startedAt, finishedAt, sizeInBytes, type } = answer
+  const [startedMs, finishedMs] = [startedAt, finishedAt].map((time) => (time ? Date.parse(time) : undefined))
+  const seconds = toMeasure(answer.durationInSeconds)
   return {
     answer,
     status: status || undefined,
     startedMs,
     finishedMs,
-    durationMs:
-      seconds === undefined
-        ? startedMs === undefined || finishedMs === undefined || finishedMs < startedMs
-          ? undefined
-          : finishedMs - startedMs
-        : seconds * 1000,
+    durationMs: seconds === undefined ? toMeasure((finishedMs ?? Number.NaN) - (startedMs ?? Number.NaN)) : seconds * 1000,
     type: type || undefined,
     sizeBytes: toMeasure(sizeInBytes),
   }
 }
-
-const toMs = (text: string | null | undefined) => (text ? Date.parse(text) : undefined)
 
 /** Ignores negative and infinite values, which are not valid sizes or durations. */
 const toMeasure = (value: number | null | undefined) =>
   typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY ? value : undefined
 
 export const backupTable = (backups: readonly Backup[]): Block =>
-  table(undefined, backups, {
-    Started: ({ startedAt }) => shown(toIso(startedAt), formatMoment),
-    Status: ({ status }) => status ?? undefined,
-    Type: ({ type }) => type ?? undefined,
-    '>Duration': (backup) => shown(toKnownBackup(backup).durationMs, formatDuration),
-    '>Size': (backup) => shown(toKnownBackup(backup).sizeBytes, formatBytes),
-    Name: ({ backupName }) => backupName ?? undefined,
-    Id: ({ id }) => id,
+  table(undefined, backups.map(toKnownBackup), {
+    Started: ({ startedMs }) => shown(isoOf(startedMs), formatMoment),
+    Status: ({ status }) => status,
+    Type: ({ type }) => type,
+    '>Duration': ({ durationMs }) => shown(durationMs, formatDuration),
+    '>Size': ({ sizeBytes }) => shown(sizeBytes, formatBytes),
+    Name: ({ answer }) => answer.backupName ?? undefined,
+    Id: ({ answer }) => answer.id,
   })

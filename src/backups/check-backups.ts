@@ -1,15 +1,32 @@
-import { findServices, isOfDrill, type ListedService } from '../platform/api/services.ts'
-import { type Diagnostic, missingInput } from '../platform/core/diagnostics.ts'
-import { inputError } from '../platform/core/errors.ts'
+import * as z from 'zod'
+import { isUuid } from '../platform/api/path.ts'
+import { findServices, hasTag, isOfDrill, type ListedService, listServices } from '../platform/api/services.ts'
+import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
+import { dayMs, hourMs } from '../platform/core/durations.ts'
+import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { quote } from '../platform/core/text.ts'
-import { defineOperation, type Given } from '../platform/operation/operation.ts'
-import { byWorst } from './backup-rules.ts'
+import { parseJsonOrUndefined } from '../platform/core/json.ts'
+import { isMapping, keysOf } from '../platform/core/keys.ts'
+import { didYouMean } from '../platform/core/names.ts'
+import { plural, quote } from '../platform/core/text.ts'
+import type { Files } from '../platform/operation/files.ts'
+import { type Context, defineOperation, type Given } from '../platform/operation/operation.ts'
+import { formatAgo, formatDuration } from '../platform/report/format.ts'
+import { byWorst, clockSkewMs, computeTypicalDurationMs, defaultLimitHours, deriveLimitHours } from './backup-rules.ts'
+import { toKnownBackup } from './backups.ts'
 import { judgeChecks, needsNames, reportChecks } from './backups-report.ts'
-import { backupsDetails, backupsInput, backupsOutput } from './backups-schemas.ts'
-import { comparePolicies, findUnknownService, judgeAllRestores, needConfiguration, policiesOf, readAllRestores } from './policy.ts'
-import { resolveServices } from './resolve-services.ts'
-import { checkService, readServices } from './service-check.ts'
+import type { Policy } from './checks-file.ts'
+import {
+  backupsDetails,
+  backupsInput,
+  backupsOutput,
+  checkService,
+  configuredOf,
+  effectivePeriodHours,
+  isSuccessful,
+  readServices,
+  type ServiceBackups,
+} from './service-check.ts'
 
 export const checkBackups = defineOperation({
   title: 'Backups',
@@ -46,17 +63,16 @@ export const checkBackups = defineOperation({
         : undefined)
     // The time is read after the answers: a backup that finished while others were read must not be dated in the future.
     const nowMs = clock.now()
-    const restores = await readAllRestores(files, policies, { organizationId, nowMs })
+    const scope = { organizationId, nowMs, maxAgeHours }
+    const proven = await readRestores(files, policies, scope)
     const judged = read.map((one) => {
       const service = dated?.find(({ id }) => id === one.serviceId) ?? { id: one.serviceId, name: '' }
-      const own = policiesOf(policies, service)
+      const own = policiesOf(proven, service)
       const ratios = own.flatMap(({ minSizeRatio }) => minSizeRatio ?? [])
       const minSizeRatio = ratios.length === 0 ? undefined : Math.max(...ratios)
       const check = checkService(one, { maxAgeHours, minSizeRatio, nowMs, createdMs: createdMsOf(service) })
-      const isNew = check.firstBackupDueAt !== undefined
-      const facts = { service, organizationId, maxAgeHours, nowMs, isNew }
-      const { problems: differences, correction } = comparePolicies(own, one, facts)
-      const { restoredMs, problems: missing } = judgeAllRestores(own, restores, one.serviceId, nowMs)
+      const { problems: differences, correction } = comparePolicies(own, one, scope, check.firstBackupDueAt !== undefined)
+      const { restoredMs, problems: missing } = judgeAllRestores(own, one.serviceId, nowMs)
       const isLeftOut = policies.length > 0 && own.length === 0
       const problems = [...(isLeftOut ? ['no policy of the file is about it'] : []), ...differences, ...missing]
       return {
@@ -69,7 +85,7 @@ export const checkBackups = defineOperation({
         ...(restoredMs !== undefined && { restoredAt: new Date(restoredMs).toISOString() }),
       }
     })
-    const leftOutFiles = [...new Set([...restores.values()].flatMap(({ leftOut }) => leftOut))]
+    const leftOutFiles = [...new Set(proven.flatMap(({ restores }) => restores?.leftOut ?? []))]
     // A run without findings needs no names. The request would double the requests of a job for one service.
     const listed = dated ?? (needsNames(judged) ? await findServices(api, organizationId) : [])
     const kept = withoutDrills(resolved.ids, listed)
@@ -111,3 +127,187 @@ const requireServices = ({ names, hasServiceId }: Given<typeof backupsInput>): r
           `is missing: set ${spellInput('service-id')}, the variable WATCHKEEPER_SERVICE_ID, or ${spellInput('services')}`,
         ),
       ]
+
+/**
+ * Reads the list of services only when `given` has a name, or the caller needs it. Throws an InputError for every name that is unknown or
+ * ambiguous, and an ApiError when the list cannot be read.
+ */
+async function resolveServices({ api, organizationId }: Context<'read', 'organization'>, given: readonly string[], needsList: boolean) {
+  if (given.every(isUuid) && !needsList) return { ids: [...new Set(given)], listed: undefined }
+  const listed = await listServices(api, organizationId)
+  const found = given.map((one) => (isUuid(one) ? one : findByName(one, listed)))
+  const diagnostics = found.filter((one) => typeof one !== 'string')
+  if (diagnostics.length > 0) throw new InputError(diagnostics)
+  const ids = found.filter((one) => typeof one === 'string')
+  return { ids: [...new Set(ids)], listed }
+}
+
+function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
+  const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
+  const shown = `"${quote(name, 80)}"`
+  if (first === undefined) {
+    const suggestion = didYouMean(
+      name,
+      listed.map((one) => one.name),
+    )
+    return inputDiagnostic('services', `no service has the id or name ${shown}${suggestion}`)
+  }
+  if (others.length === 0) return first
+  const ids = [first, ...others].slice(0, 5).join(', ')
+  return inputDiagnostic('services', `${shown} is the name of ${others.length + 1} services. Use an id instead: ${ids}`)
+}
+
+// Policies.
+
+const options = {
+  periodHours: '--backup-period-hours',
+  retentionHours: '--backup-retention-period-hours',
+  startTime: '--backup-start-time',
+} as const
+
+interface Scope {
+  readonly organizationId: string
+  readonly nowMs: number
+  readonly maxAgeHours: number | undefined
+}
+
+const isNameOf =
+  ({ id, name }: ListedService) =>
+  (given: string): boolean =>
+    given === name || given.toLowerCase() === id
+
+/** A service of a policy that does not exist: a misspelled name would leave the policy without a service. */
+const findUnknownService = (policies: readonly Policy[], listed: readonly ListedService[]) =>
+  policies.flatMap(({ services = [] }) => services).find((given) => !listed.some((one) => isNameOf(one)(given)))
+
+const policiesOf = (policies: readonly ProvenPolicy[], service: ListedService) =>
+  policies.filter(({ services, tag }) => (services?.some(isNameOf(service)) ?? true) && (tag === undefined || hasTag(service, tag)))
+
+/** Whether the policies are compared with the backup configuration. */
+const needConfiguration = (policies: readonly Policy[]) =>
+  policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
+
+/** All policies about the service must hold. */
+function comparePolicies(own: readonly Policy[], { serviceId, configuration, backups }: ServiceBackups, scope: Scope, isNew: boolean) {
+  const { maxAgeHours, organizationId, nowMs } = scope
+  const value = configuration !== undefined && 'value' in configuration ? configuration.value : {}
+  const configured = { ...configuredOf(value), periodHours: effectivePeriodHours(value) }
+  const changes = new Map(
+    own.flatMap((policy) =>
+      keysOf<keyof typeof options>(options).flatMap((name) => {
+        const [is, expected] = [configured[name], policy[name]]
+        if (expected === undefined || expected === is) return []
+        return [[`${name} is ${is ?? 'unknown'}, and the policy has ${expected}`, `${options[name]} ${expected}`] as const]
+      }),
+    ),
+  )
+  const ownBuckets = 'value' in backups ? backups.value.filter(({ bucket }) => bucket?.bucketPath || bucket?.containerName) : []
+  const copies = ownBuckets.map(toKnownBackup).filter(isSuccessful)
+  const copyMs = Math.max(...copies.flatMap(({ startedMs }) => startedMs ?? []))
+  // The service makes these backups every day, whatever the period of its others is.
+  const typicalHours = computeTypicalDurationMs(copies) / hourMs
+  const limits = own.flatMap(({ ownBucket, periodHours }) => {
+    const ofPeriod = periodHours === undefined ? undefined : deriveLimitHours(periodHours, typicalHours)
+    return ownBucket ? (maxAgeHours ?? ofPeriod ?? defaultLimitHours) : []
+  })
+  const limitHours = Math.min(...limits)
+  const newest = copyMs === Number.NEGATIVE_INFINITY ? 'there is none' : `the newest started ${formatAgo(nowMs - copyMs)}`
+  const missing = `the policy has a backup in a bucket of your own within ${formatDuration(limitHours * hourMs)}, and ${newest}`
+  const command = `clickhousectl cloud service backup-config update ${[serviceId, ...changes.values()].join(' ')} --org-id ${organizationId}`
+  return {
+    problems: [...changes.keys(), ...(isNew || nowMs - copyMs <= limitHours * hourMs ? [] : [missing])],
+    correction: changes.size === 0 ? undefined : command,
+  }
+}
+
+const evidence = z.looseObject({
+  status: z.enum(['pass', 'warn', 'fail']),
+  organizationId: z.string(),
+  restoreStatus: z.string(),
+  originalId: z.string(),
+  checkedAt: z.iso.datetime(),
+  backupStartedAt: z.iso.datetime(),
+})
+
+interface Evidence extends z.output<typeof evidence> {
+  readonly path: string
+  readonly atMs: number
+}
+
+interface Restores {
+  /** Newest first. At the same time, a failure counts as the later one. */
+  readonly results: readonly Evidence[]
+  /** Files that may have a newer result, and why they could not be used. */
+  readonly unusable: string[]
+  /** Files that say nothing about these services, with the reason. */
+  readonly leftOut: string[]
+}
+
+/** A policy with what its files say about restores. */
+type ProvenPolicy = Policy & { readonly restores?: Restores }
+
+/** Throws an InputError when a file is not a text. */
+async function readRestores(files: Files, policies: readonly Policy[], scope: Scope): Promise<readonly ProvenPolicy[]> {
+  const proven: ProvenPolicy[] = []
+  for (const policy of policies) {
+    const [results, unusable, leftOut]: [Evidence[], string[], string[]] = [[], [], []]
+    for (const path of policy.results === undefined ? [] : (await files.find(policy.results, 'checks')).paths) {
+      const read = readEvidence(await files.read(path, 'checks'), scope)
+      if (read === undefined) continue
+      if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
+      else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)
+      else leftOut.push(`${quote(path)} (${read.leftOut})`)
+    }
+    const newestFirst = results.toSorted((a, b) => b.atMs - a.atMs || Number(isVerified(a)) - Number(isVerified(b)))
+    proven.push(policy.results === undefined ? policy : { ...policy, restores: { results: newestFirst, unusable, leftOut } })
+  }
+  return proven
+}
+
+/** Undefined for the result of another operation. */
+function readEvidence(text: string, { organizationId, nowMs }: Scope) {
+  const json = parseJsonOrUndefined(text)
+  const [operation, status] = isMapping(json) ? [json.operation, json.status] : []
+  if (operation !== 'verify-restore') return typeof operation === 'string' ? undefined : { unusable: 'is not a result of verify-restore' }
+  if (status === 'error') return { leftOut: 'the run did not complete' }
+  const { data: result } = evidence.safeParse(json)
+  if (result === undefined) return { unusable: 'is not a result of verify-restore' }
+  if (result.organizationId !== organizationId) return { leftOut: 'another organization' }
+  return Date.parse(result.checkedAt) > nowMs + clockSkewMs ? { unusable: 'is dated in the future' } : { result }
+}
+
+/** A run can fail although the data is there, such as one that took too long. */
+const isVerified = ({ status, restoreStatus }: Evidence) => status !== 'fail' && restoreStatus === 'verified'
+
+/** Why the restores are not enough for the policies, without full stops, and when the last one was verified. */
+function judgeAllRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: number) {
+  const judged = own.flatMap(({ restores, requireRestoreDays: days }) =>
+    restores === undefined || days === undefined ? [] : [judgeRestores(restores, serviceId, days, nowMs)],
+  )
+  const times = judged.flatMap(({ restoredMs }) => restoredMs ?? [])
+  return {
+    restoredMs: times.length === 0 ? undefined : Math.max(...times),
+    problems: [...new Set(judged.flatMap(({ problems }) => problems))],
+  }
+}
+
+function judgeRestores({ results, unusable }: Restores, serviceId: string, days: number, nowMs: number) {
+  const own = results.filter(({ originalId }) => originalId === serviceId)
+  const verified = own.filter(isVerified).map(({ backupStartedAt }) => Date.parse(backupStartedAt))
+  const restoredMs = verified.length === 0 ? undefined : Math.max(...verified)
+  const [newest] = own
+  const others = new Set(results.map(({ originalId }) => originalId)).size
+  const explain = (): readonly string[] => {
+    if (newest === undefined)
+      return [`results have no verified restore of it${others === 0 ? '' : `, only of ${plural(others, 'other service')}`}`]
+    const { restoreStatus, path, atMs } = newest
+    const when = `its newest restore, ${formatAgo(nowMs - atMs)},`
+    if (restoreStatus !== 'verified') return [`${when} is ${quote(restoreStatus, 40)} (${quote(path)})`]
+    if (restoredMs === undefined || !isVerified(newest)) return [`${when} is verified, but the run failed (${quote(path)})`]
+    // A restore proves the backup, however late it is checked.
+    return nowMs - restoredMs <= days * dayMs
+      ? []
+      : [`the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`]
+  }
+  return { restoredMs, problems: [...explain(), ...unusable] }
+}

@@ -6,8 +6,7 @@ import { firstOf, plural, quote } from '../platform/core/text.ts'
 import { durationMsOf } from '../platform/operation/inputs.ts'
 import { formatRatio } from '../platform/report/format.ts'
 import type { ChecksFile } from './checks-file.ts'
-import type { ComparedTable } from './restore-report.ts'
-import { type ComparedPart, fail, maybe, pass, passes, skipped, unknown, usualShare, warn } from './restore-rules.ts'
+import { type ComparedPart, type ComparedTable, fail, maybe, pass, passes, skipped, unknown, usualShare, warn } from './restore-rules.ts'
 import {
   ageKey,
   byHash,
@@ -38,7 +37,7 @@ export interface Comparison {
   readonly seed: string
 }
 
-type JudgedTable = ComparedPart & Omit<ComparedTable, 'name' | keyof ComparedPart>
+type JudgedTable = Omit<ComparedTable, 'name'>
 
 /** Compares the databases and tables of the original. */
 export async function compareTables(comparison: Comparison): Promise<ComparedTable[]> {

@@ -1,17 +1,20 @@
-// The rules of verify-restore for checks and the whole run. A value that is missing never counts as verified.
-import { type Decimal, fromText } from '../platform/core/decimal.ts'
-import { keysOf } from '../platform/core/keys.ts'
+// The result of verify-restore, and its rules for checks and the whole run. A value that is missing never counts as verified.
+import * as z from 'zod'
+import { fromText } from '../platform/core/decimal.ts'
+import { backupDetails } from './backups.ts'
 import type { Check } from './checks-file.ts'
 import type { Unread } from './restored-data.ts'
 
-export const comparedOutcomes = ['pass', 'warn', 'fail', 'unknown', 'skipped'] as const
+const comparedPart = z.object({
+  outcome: z.enum(['pass', 'warn', 'fail', 'unknown', 'skipped']),
+  reason: z.string().describe('Empty for `pass`.'),
+})
 
-/** `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. `warn` passes with a difference. */
-export interface ComparedPart {
-  readonly outcome: (typeof comparedOutcomes)[number]
-  /** A reason without a full stop; empty where there is none. */
-  readonly reason: string
-}
+/**
+ * `unknown` was not compared, so that nothing is verified. `skipped` need not be compared. `warn` passes with a difference. The reason has
+ * no full stop.
+ */
+export type ComparedPart = z.output<typeof comparedPart>
 
 /** A table with a smaller share of the rows passes with a warning. */
 export const usualShare = 0.98
@@ -26,6 +29,65 @@ export const fail = (reason: string): ComparedPart => ({ outcome: 'fail', reason
 export const unknown = (reason: string): ComparedPart => ({ outcome: 'unknown', reason })
 export const skipped = (reason: string): ComparedPart => ({ outcome: 'skipped', reason })
 
+const compared = { name: z.string(), ...comparedPart.shape }
+const count = z.number().optional()
+const known = z.string().optional()
+const comparedTable = z.object({
+  ...compared,
+  isDatabase: z.literal(true).optional(),
+  timeColumn: known.describe('The column with the time of a row.'),
+  rows: count.describe('Rows of the original from before the backup.'),
+  restoredRows: count.describe('Rows of the restored table from before the backup.'),
+  identicalRows: count.describe('Rows of the original that the restored table has with the same values. An estimate where rows differ.'),
+  keyRows: count.describe('More rows whose sorting key is the same.'),
+  valuedRows: count.describe('Rows whose values were compared.'),
+  leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
+})
+const ranCheck = z.object({
+  ...compared,
+  sql: z.string(),
+  ...{ atLeast: count, atMost: count, equals: count, tolerance: known },
+  original: known.describe('The value on the original, for a check with `tolerance`.'),
+  restored: known.describe('The value on the restored service.'),
+})
+
+const output = z.object({
+  restoreStatus: z
+    .enum(['verified', 'different', 'started', 'not-started'])
+    .describe(
+      '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.',
+    ),
+})
+
+const details = z.object({
+  ...backupDetails.shape,
+  originalId: z.string().describe('Id of the service that was backed up.'),
+  originalName: z.string().describe('Name of the service that was backed up.'),
+  restoredName: z.string().describe('Name of the restored service.'),
+  state: z.string().describe('The last seen state of the restored service.'),
+  requestedAt: z.string().describe('When the restored service was created.'),
+  runningAt: known.describe('When it ran: by its activities, otherwise when this run saw it, which may be later.'),
+  restoreMinutes: count.describe('Minutes from the request until it ran.'),
+  verifiedAt: known.describe('When the data was verified. Absent for every other status.'),
+  verifyMinutes: count.describe('Minutes from the request until the data was verified: the RTO.'),
+  dataAgeHours: z.number().describe('Age of the backup at the request: the RPO of a disaster at that time.'),
+  versions: z.object({ original: known, restored: known }).describe('Versions of ClickHouse.'),
+  ranBy: z.object({ actor: known, page: known, key: known }).describe('Who started the job, its page, and the end of the id of the key.'),
+  maxRestoreMinutes: count.describe('That of the file of checks.'),
+  checkedAt: z.string().describe('The end of the run.'),
+  rows: z.number().describe('Rows of the original from before the backup, in tables that passed.'),
+  identicalRows: z.number().describe('Those that the restored service has with the same values.'),
+  keyRows: z.number().describe('Those of which only the sorting keys are the same.'),
+  tables: z.array(comparedTable).describe('The databases and tables of the original.'),
+  checks: z.array(ranCheck).describe('The checks of the file.'),
+})
+
+export type RanCheck = z.output<typeof ranCheck>
+export type ComparedTable = z.output<typeof comparedTable>
+export const restoreSchemas = { output, details }
+
+export type RestoreResult = z.output<typeof output> & z.output<typeof details>
+
 type Value = { readonly value: string } | Unread
 
 /** `original` is undefined for a check without `tolerance`. */
@@ -33,10 +95,14 @@ export function judgeCheck(check: Check, restored: Value, original: Value | unde
   if ('unread' in restored) return unknown(restored.unread)
   const value = exactNumber(restored.value)
   if (value === undefined) return fail(`is ${restored.value}, which is not a number`)
-  const broken = keysOf<keyof typeof expectations>(expectations).find(
-    (name) => check[name] !== undefined && !expectations[name](value, String(check[name])),
-  )
-  if (broken !== undefined) return fail(`is ${restored.value}, and ${broken} is ${check[broken]}`)
+  for (const [name, holds] of [
+    ['atLeast', 'gte'],
+    ['atMost', 'lte'],
+    ['equals', 'eq'],
+  ] as const) {
+    const limit = check[name]
+    if (limit !== undefined && !value[holds](String(limit))) return fail(`is ${restored.value}, and ${name} is ${limit}`)
+  }
   if (check.tolerance === undefined) return pass
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not read'}`)
   const expected = exactNumber(original.value)
@@ -49,15 +115,7 @@ export function judgeCheck(check: Check, restored: Value, original: Value | unde
     : fail(`is ${restored.value}, and ${original.value} on the original, with a tolerance of ${check.tolerance}${maybe}`)
 }
 
-const expectations: Readonly<Record<'atLeast' | 'atMost' | 'equals', (value: Decimal, limit: string) => boolean>> = {
-  atLeast: (value, limit) => value.gte(limit),
-  atMost: (value, limit) => value.lte(limit),
-  equals: (value, limit) => value.eq(limit),
-}
-
 const exactNumber = (text: string) => (/^-?\d{1,60}(?:\.\d{1,60})?(?:e[+-]?\d{1,2})?$/i.test(text) ? fromText(text) : undefined)
-
-export const restoreStatuses = ['verified', 'different', 'started', 'not-started'] as const
 
 /** More rows that are only proven by their sorting keys would leave most values unknown. */
 const maxKeyShare = 1 / 3
@@ -65,12 +123,12 @@ const maxKeyShare = 1 / 3
 /** `rows` are those that were compared, `keyRows` those whose keys alone are equal. */
 export function judgeRestore(
   isRunning: boolean,
-  compared: readonly ComparedPart[],
-  { rows, keyRows }: { readonly rows: number; readonly keyRows: number },
-): (typeof restoreStatuses)[number] {
+  parts: readonly ComparedPart[],
+  { rows, keyRows }: Readonly<Record<'rows' | 'keyRows', number>>,
+): RestoreResult['restoreStatus'] {
   if (!isRunning) return 'not-started'
-  if (compared.some(({ outcome }) => outcome === 'fail')) return 'different'
-  return rows > 0 && keyRows <= rows * maxKeyShare && compared.every(({ outcome }) => outcome !== 'unknown') ? 'verified' : 'started'
+  if (parts.some(({ outcome }) => outcome === 'fail')) return 'different'
+  return rows > 0 && keyRows <= rows * maxKeyShare && parts.every(({ outcome }) => outcome !== 'unknown') ? 'verified' : 'started'
 }
 
 /** What a state means for a restore. An idle service has run. Source: the vendor's OpenAPI document of 2026-07-31. */

@@ -14,8 +14,7 @@ import type { TimeRange } from '../signals/backtest/evaluate.ts'
 import { changesOf } from '../sync/decide/change.ts'
 import { hasErrors, makePlan } from '../sync/plan/make-plan.ts'
 import { backtestPlan, daysOf, demandValues, whyNoBacktest } from './backtest/backtest-plan.ts'
-import { type BacktestedAlert, backtestBlocks, backtestedAlert } from './backtest/backtest-report.ts'
-import { gateInput, judgeBacktest } from './backtest/gates.ts'
+import { type BacktestedAlert, backtestBlocks, backtestedAlert, gateInput, judgeBacktest } from './backtest/backtest-report.ts'
 import {
   checkedIncident,
   checkIncident,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onFailedEvaluation } from '../kinds/alert/evaluation.ts'
+import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
 import { kindLabels } from '../kinds/kind-names.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -13,7 +13,7 @@ import { isDifference, spellOrigin } from '../sync/decide/change.ts'
 import { inEnvironment } from '../sync/declarations/environment.ts'
 import { commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
-import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-file.ts'
 import {
   factsBesideHeadline,
   isPlanWrong,

@@ -5,9 +5,9 @@ import { say } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
+import type { Gates } from './backtest/backtest-report.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
-import type { Gates } from './backtest/gates.ts'
-import { planShape, toPlanOrDriftResult } from './plan/plan-or-drift-result.ts'
+import { planShape, toPlanOrDriftResult } from './plan/plan-file.ts'
 import {
   factsBesideHeadline,
   judgeDiagnostics,
@@ -19,9 +19,8 @@ import {
 } from './plan/plan-report.ts'
 import { newerFiles } from './plan/plan-result.ts'
 import { type PriceAnswer, priceReview } from './price/price-review.ts'
-import { type QueryAnswer, queryReview } from './queries/query-review.ts'
+import { type QueryAnswer, queryReview, sloReview } from './queries/query-review.ts'
 import { judgeReviews, type Review, requireSupport, reviewPlan } from './review.ts'
-import { sloReview } from './slos/slo-review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<

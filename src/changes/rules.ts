@@ -1,5 +1,5 @@
+import { nameRules } from '../kinds/derive.ts'
 import { checkRules } from '../kinds/kind.ts'
-import { nameRules } from '../kinds/reference-resolver.ts'
 import { referenceRules } from '../kinds/references.ts'
 import type { Rules } from '../platform/core/diagnostics.ts'
 import type { SarifRule } from '../platform/report/sarif.ts'

@@ -1,15 +1,28 @@
 import * as z from 'zod'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
-import type { EmulatorContext } from './context.ts'
 import { type FaultQueue, faultSchema } from './faults.ts'
 import { type HttpRequest, type HttpResponse, isJsonType, jsonResponse, pathnameOf } from './http.ts'
-import type { RequestLog } from './request-log.ts'
+import type { EmulatorContext } from './options.ts'
 import { restoreBackup, restoreSchema } from './restore.ts'
+
+/** A request, and what was answered. */
+export interface LoggedRequest {
+  readonly method: string
+  readonly path: string
+  /** Lower-case names. `authorization` holds `valid`, `absent` or `wrong`, never what was sent. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly text: string
+  /** Undefined when no response was begun. */
+  readonly status: number | undefined
+  /** When the headers had arrived, by the server's clock. */
+  readonly arrivedAtMs: number
+}
 
 /** What `/_emulator/…` on the emulator's own port controls, without a key and outside of the log. */
 export interface ControlContext {
   readonly context: EmulatorContext
-  readonly log: RequestLog
+  readonly requests: readonly LoggedRequest[]
   readonly faults: FaultQueue
   readonly reset: () => void
 }
@@ -41,7 +54,7 @@ export function handleControl(control: ControlContext, request: HttpRequest): Ht
 
 const handlers: Readonly<Record<string, (control: ControlContext, request: HttpRequest) => unknown>> = {
   [`GET ${controlPath}`]: ({ context }) => context.store,
-  [`GET ${controlPath}/requests`]: ({ log }) => log.requests,
+  [`GET ${controlPath}/requests`]: ({ requests }) => requests,
   [`POST ${controlPath}/restores`]: ({ context }, request) => restoreBackup(context, parseControl(restoreSchema, request)),
   [`POST ${controlPath}/faults`]: ({ faults }, request) => {
     faults.add(parseControl(faultSchema, request))

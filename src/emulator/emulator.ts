@@ -1,31 +1,21 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createContext } from './context.ts'
-import { type ControlContext, handleControl, isControl } from './control.ts'
-import { sendWithFault } from './fault-effects.ts'
-import { createFaultQueue, type Fault } from './faults.ts'
+import { parseJsonOrUndefined } from '../platform/core/json.ts'
+import { type ControlContext, handleControl, isControl, type LoggedRequest } from './control.ts'
+import { createFaultQueue, type Fault, sendWithFault } from './faults.ts'
 import { createCloudGateway } from './gateways/cloud-gateway.ts'
 import { createRateLimiter, type Gateway, type RateLimiter } from './gateways/gateway.ts'
 import { createHyperdxGateway } from './gateways/hyperdx-gateway.ts'
-import { createResponseWriter, type HttpResponse, readRequest } from './http.ts'
-import type { EmulatorOptions, ServerVariant } from './options.ts'
-import { runAlertTask } from './product/alert-task.ts'
-import { createRequestLog, type LogEntry, type LoggedRequest } from './request-log.ts'
+import { createResponseWriter, type HttpResponse, headersOf, readRequest } from './http.ts'
+import { createContext, type EmulatorOptions, type ServerVariant } from './options.ts'
+import { runAlertTask } from './product/alerts.ts'
 import { type Restore, restoreBackup } from './restore.ts'
-import type { Dashboard, Service, Store } from './store.ts'
-import {
-  findService,
-  findStored,
-  type ReadTexts,
-  readInWebApp,
-  type SaveAnswer,
-  saveAgainInWebApp,
-  saveInWebApp,
-  type WebAppDashboard,
-} from './web-app.ts'
+import { demo } from './shop/demo.ts'
+import { findService, type Service, type Store } from './store.ts'
+import { createWebApp, type WebApp } from './web-app.ts'
 
-export interface Emulator {
+export interface Emulator extends WebApp {
   /** `http://127.0.0.1:PORT`, without a slash at the end. */
   readonly url: string
   /** Every request received, in order. Requests that control the emulator are left out. */
@@ -37,15 +27,6 @@ export interface Emulator {
   clearFaults(): void
   /** Creates a service from a backup, with the data of that time. Throws for an unknown service or backup. */
   restoreBackup(restore: Restore): Service
-  /**
-   * Stores a dashboard as the web app does: nothing is validated, and it may hold what the API does not show, such as PromQL tiles.
-   * The default service is the demo's `checkout`. Returns the stored dashboard.
-   */
-  saveInWebApp(dashboard: WebAppDashboard, serviceId?: string): Dashboard
-  /** Saves a stored dashboard again as the web app does after any edit: it sends everything back, and its server validates it. */
-  saveAgainInWebApp(dashboardId: string, serviceId?: string): SaveAnswer
-  /** The texts of a stored dashboard in the languages in which the web app opens them for a user who prefers this one. */
-  readInWebApp(dashboardId: string, preferred: 'sql' | 'lucene', serviceId?: string): ReadTexts
   /**
    * Evaluates the alerts of a service as the server's alert task does, for their last whole windows before this time, in milliseconds. The
    * results are `state` and `executionErrors` of each alert. Raw SQL and formulas are not evaluated.
@@ -64,7 +45,7 @@ export const startEmulator = (options: EmulatorOptions = {}): Promise<Emulator> 
 export async function startVariantOf(options: EmulatorOptions, variant: ServerVariant): Promise<Emulator> {
   const context = createContext(options, variant)
   const { settings, store } = context
-  const log = createRequestLog()
+  const requests: WritableLog[] = []
   const faults = createFaultQueue()
   const isSelfHosted = settings.dialect === 'hyperdx'
   const limiter = settings.rateLimit && createRateLimiter(settings.rateLimit, context.settings.now, isSelfHosted)
@@ -73,25 +54,23 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
     lifetime.abort()
     lifetime = new AbortController()
     context.reset()
-    log.reset()
+    requests.length = 0
     faults.clear()
     limiter?.reset()
   }
   const gateway = isSelfHosted ? createHyperdxGateway(settings) : createCloudGateway(settings)
-  const server = createHttpServer({ context, log, faults, reset, limiter, gateway, signal: () => lifetime.signal })
+  const server = createHttpServer({ context, requests, faults, reset, limiter, gateway, signal: () => lifetime.signal })
   server.listen(settings.port, host)
   await once(server, 'listening')
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`, // It listens on a port, not on a pipe.
-    requests: log.requests,
+    requests,
     store,
     addFault: faults.add,
     restoreBackup: (restore) => restoreBackup(context, restore),
     clearFaults: faults.clear,
-    saveInWebApp: (dashboard, serviceId) => saveInWebApp(context, dashboard, serviceId),
-    saveAgainInWebApp: (dashboardId, serviceId) => saveAgainInWebApp(findStored(store, dashboardId, serviceId)),
-    readInWebApp: (dashboardId, preferred, serviceId) => readInWebApp(findStored(store, dashboardId, serviceId), preferred),
-    runAlertTask: (nowMs, serviceId) => runAlertTask(findService(store, serviceId), nowMs),
+    ...createWebApp(context),
+    runAlertTask: (nowMs, serviceId = demo.services.checkout) => runAlertTask(findService(store, serviceId), nowMs),
     reset,
     async close() {
       lifetime.abort()
@@ -106,7 +85,10 @@ export async function startVariantOf(options: EmulatorOptions, variant: ServerVa
 
 const host = '127.0.0.1'
 
+type WritableLog = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] }
+
 interface ServerContext extends ControlContext {
+  readonly requests: WritableLog[]
   readonly gateway: Gateway
   readonly limiter: RateLimiter | undefined
   /** Aborted when the emulator is reset or closed, so that nothing that waits goes on after that. */
@@ -126,13 +108,17 @@ async function serveControl(server: ServerContext, request: IncomingMessage, res
 
 /** One request from its arrival to its response: log, fault, rate limit, API. */
 async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoing: ServerResponse) {
-  const { context, log, faults, limiter, gateway } = server
+  const { context, requests, faults, limiter, gateway } = server
   const identity = gateway.identify(context, incoming.headers.authorization)
-  const entry = log.open(incoming, identity.credentials, context.settings.now())
-  const fault = faults.take(incoming.method ?? '', incoming.url ?? '')
+  const { method = '', url: path = '' } = incoming
+  const headers = { ...headersOf(incoming), authorization: identity.credentials }
+  const entry: WritableLog = { method, path, headers, body: undefined, text: '', status: undefined, arrivedAtMs: context.settings.now() }
+  requests.push(entry)
+  const fault = faults.take(method, path)
   const writer = createWriter(server, incoming, outgoing, entry)
   const request = await readRequest(incoming, gateway.maxBodyBytes)
-  entry.receive(request)
+  entry.text = request.text
+  entry.body = parseJsonOrUndefined(request.text)
   const quota = gateway.isLimited(request) ? limiter?.take(identity.keyId) : undefined
   const limitHeaders = quota === undefined ? {} : gateway.toLimitHeaders(quota)
   const handle = (): HttpResponse => {
@@ -140,11 +126,13 @@ async function serveApi(server: ServerContext, incoming: IncomingMessage, outgoi
     return { ...response, headers: { ...response.headers, ...limitHeaders } }
   }
   if (fault === undefined) writer.send(handle())
-  else await sendWithFault(fault, { writer, gateway, ids: context.ids, method: request.method, handle, limitHeaders })
+  else await sendWithFault(fault, { writer, gateway, ids: context.ids, method, handle, limitHeaders })
 }
 
-const createWriter = ({ context, signal }: ServerContext, request: IncomingMessage, response: ServerResponse, entry?: LogEntry) =>
-  createResponseWriter(request, response, { now: context.settings.now, logStatus: (status) => entry?.respond(status), signal: signal() })
+function createWriter({ context, signal }: ServerContext, request: IncomingMessage, response: ServerResponse, entry?: WritableLog) {
+  const logStatus = (status: number): void => void (entry && Object.assign(entry, { status }))
+  return createResponseWriter(request, response, { now: context.settings.now, logStatus, signal: signal() })
+}
 
 function abandon(response: ServerResponse, cause: unknown) {
   // A response is not expected any more after a reset, or when the client or the emulator has gone.

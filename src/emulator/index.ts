@@ -1,8 +1,8 @@
+export type { LoggedRequest } from './control.ts'
 export { type Emulator, startEmulator } from './emulator.ts'
 export type { Effect, Fault, FaultHeaders } from './faults.ts'
 export type { Dialect, EmulatorOptions, RateLimit } from './options.ts'
 export type { RunSql, SqlRequest, SqlResult } from './product/sql.ts'
-export type { LoggedRequest } from './request-log.ts'
 export type { Restore } from './restore.ts'
 export { demo } from './shop/demo.ts'
 export type {

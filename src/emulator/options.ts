@@ -1,5 +1,8 @@
+import { createIds, type Ids } from './deterministic.ts'
 import type { ProductRequest, ProductResponse } from './product/request.ts'
 import type { RunSql } from './product/sql.ts'
+import { createEmpty, shopMaker } from './shop/shop.ts'
+import type { Store } from './store.ts'
 
 /** A fixed window: `limit` requests per key in every `windowMs`. */
 export interface RateLimit {
@@ -53,21 +56,6 @@ export interface EmulatorOptions {
   readonly data?: 'shop' | 'empty'
 }
 
-/** The options with the defaults of the dialect filled in. */
-export interface Settings {
-  readonly dialect: Dialect
-  readonly port: number
-  readonly data: 'shop' | 'empty'
-  readonly now: () => number
-  readonly rateLimit: RateLimit | undefined
-  readonly pageLimit: number | undefined
-  readonly variant: ServerVariant
-  readonly serverVersion: string
-  readonly runSql: RunSql | undefined
-  readonly hasMcp: boolean
-  readonly segment: string
-}
-
 /** The version of HyperDX whose answers were recorded. */
 const recordedVersion = '2.36.0'
 
@@ -77,20 +65,38 @@ const dialects = {
   hyperdx: { rateLimit: { limit: 100, windowMs: 60_000 }, segment: 'api/v2' },
 } as const
 
-export function toSettings(options: EmulatorOptions, variant: ServerVariant): Settings {
-  const dialect = options.dialect ?? 'clickhouse-cloud'
-  const { rateLimit, segment } = dialects[dialect]
+function toSettings({ dialect = 'clickhouse-cloud', rateLimit, ...options }: EmulatorOptions, variant: ServerVariant) {
+  const { rateLimit: usual, segment } = dialects[dialect]
+  const limit: RateLimit | undefined = rateLimit === 'off' ? undefined : (rateLimit ?? usual)
+  const defaults = { port: 0, serverVersion: recordedVersion, hasMcp: true, now: Date.now, data: 'shop' } as const
+  return { pageLimit: undefined, runSql: undefined, ...defaults, ...options, dialect, segment, rateLimit: limit, variant }
+}
+
+/** The options with the defaults of the dialect filled in. */
+export type Settings = ReturnType<typeof toSettings>
+
+export interface EmulatorContext {
+  readonly settings: Settings
+  readonly store: Store
+  readonly ids: Ids
+  /** Restores ids and data. The store stays the same object. */
+  reset(): void
+}
+
+export function createContext(options: EmulatorOptions, variant: ServerVariant): EmulatorContext {
+  const settings = toSettings(options, variant)
+  const ids = createIds()
+  // Demo data depends on the time of the start. A later reset restores the same data, not data for a later day.
+  const startedAtMs = settings.now()
+  const createStore = settings.data === 'shop' ? shopMaker(ids, startedAtMs) : (): Store => createEmpty(ids, startedAtMs)
+  const store = createStore()
   return {
-    dialect,
-    port: options.port ?? 0,
-    rateLimit: options.rateLimit === 'off' ? undefined : (options.rateLimit ?? rateLimit),
-    pageLimit: options.pageLimit,
-    variant,
-    serverVersion: options.serverVersion ?? recordedVersion,
-    runSql: options.runSql,
-    hasMcp: options.hasMcp ?? true,
-    now: options.now ?? Date.now,
-    data: options.data ?? 'shop',
-    segment,
+    settings,
+    store,
+    ids,
+    reset() {
+      ids.reset()
+      Object.assign(store, createStore())
+    },
   }
 }

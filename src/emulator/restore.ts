@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { dayMs, minuteMs } from '../platform/core/durations.ts'
-import type { EmulatorContext } from './context.ts'
+import type { EmulatorContext } from './options.ts'
 import type { Activity, Organization, Service, Table } from './store.ts'
 
 export const restoreSchema = z.strictObject({

@@ -11,6 +11,13 @@ export interface JsonObject {
   [name: string]: unknown
 }
 
+/** Throws for an unknown service. */
+export function findService({ organizations }: Store, serviceId: string): Service {
+  const service = organizations.flatMap(({ services }) => services).find(({ id }) => id === serviceId)
+  if (service === undefined) throw new Error(`service ${serviceId} does not exist`)
+  return service
+}
+
 export const isJsonObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export interface Organization {
@@ -171,8 +178,8 @@ export interface Tile {
   w: number
   h: number
   config: JsonObject
-  containerId?: string
-  tabId?: string
+  containerId?: string | undefined
+  tabId?: string | undefined
 }
 
 export interface DashboardFilter extends JsonObject {

@@ -1,23 +1,23 @@
 // The base of an object: what it and its declaration were when they last agreed, as two digests in its marker, or in `adopt`. The base names
 // a difference between the two, and never hides one that a person made. docs/ownership.md has the reasons.
-import type * as z from 'zod'
+import * as z from 'zod'
 import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import { type FormWalk, formOf, isServerDefault, mapForms, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { type BodyPair, comparable, diffFields, type FieldChange, managedPart, partnerIn, withoutDefaults } from './compare.ts'
 import type { Body, KindIdentity, KindWire, StoredObject } from './kind.ts'
-import { canonicalText } from './marker.ts'
+import { canonicalText, digestOf } from './marker.ts'
 
 type BasedKind = KindIdentity & KindWire
 
 /** The number of the way in which the digest of a stored object is made. It goes up when any stored object gets another digest. */
 const baseFormat = 2
 
-const baseText = (value: unknown): string => `${baseFormat}.${digestOfText(canonicalText(value), 10)}`
+const baseText = (value: unknown) => `${baseFormat}.${digestOfText(canonicalText(value), 10)}`
 
-/** What a base covers of a body: the fields that files can declare, without ids of tiles and filters, secrets, and starts. */
-const covered = (kind: BasedKind, body: Body, declared: Body | undefined): Body => {
+/** What a base covers of a body (see `basePart`). */
+function covered(kind: BasedKind, body: Body, declared: Body | undefined): Body {
   const managed = managedPart(body, declared, kind.schema)
   return comparable(kind, kind.basePart?.(managed) ?? managed)
 }
@@ -25,10 +25,10 @@ const covered = (kind: BasedKind, body: Body, declared: Body | undefined): Body 
 /** The base of an object with this body, which can also be one that is about to be sent. Fields that the file leaves to the service are not in it. */
 export const baseOf = (kind: BasedKind, body: Body, desired: Body): string => baseText(coveredAsDeclared(kind, body, desired))
 
-const coveredAsDeclared = (kind: BasedKind, body: Body, desired: Body): Body => {
+function coveredAsDeclared(kind: BasedKind, body: Body, desired: Body): Body {
   const left = kind.newerFields?.filter((field) => !Object.hasOwn(desired, field)) ?? []
-  const declared = kind.withStoredIds(desired, body)
-  return covered(kind, Object.fromEntries(Object.entries(body).filter(([field]) => !left.includes(field))), declared)
+  const paths = left.map((field) => [field])
+  return covered(kind, withoutFields(body, paths), kind.withStoredIds(desired, body))
 }
 
 /** The body of a write, with its base in the marker. A body without a marker has none. */
@@ -36,10 +36,10 @@ export const withBase = (kind: BasedKind, body: Body, desired: Body, base = base
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
 /** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
-export const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body): string =>
+const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body) =>
   baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
 
-function markerText(kind: BasedKind, stored: StoredObject): string | undefined {
+function markerText(kind: BasedKind, stored: StoredObject) {
   const marker = kind.readMarker(kind.toBody(stored))
   return marker && `${marker.token} ${marker.digest} ${marker.base ?? ''}`
 }
@@ -51,7 +51,6 @@ export interface CurrentObject {
   readonly common: CommonValues
 }
 
-/** More combinations than that are not tried. */
 const maxCuts = 6
 
 /**
@@ -63,9 +62,8 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
   const marker = isEntry ? markerText(kind, stored) : undefined
-  const textOf = (one: Body, by: Body | undefined): string => baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
-  const sides = { stored: body, declared, declaredAsSent: declared }
-  const added = Map.groupBy(undeclaredFields(sides, kind.schema), ({ place }) => place)
+  const isBase = (one: Body, by: Body | undefined) => base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
+  const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind.schema), ({ place }) => place)
   const groups: readonly (readonly FieldPath[])[] = [
     ...(kind.newerFields ?? []).map((field) => [[field]]),
     ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
@@ -74,7 +72,7 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
   return cuts.some((paths) => {
     const cut = withoutFields(body, paths)
     // A file of today can declare what the one of the base did not.
-    return textOf(cut, declared) === base || textOf(cut, undefined) === base
+    return isBase(cut, declared) || isBase(cut, undefined)
   })
 }
 
@@ -82,7 +80,7 @@ const subsetsOf = <T>([first, ...others]: readonly T[]): readonly (readonly T[])
   first === undefined ? [[]] : subsetsOf(others).flatMap((some) => [some, [first, ...some]])
 
 /** The differences that known defaults do not explain. */
-export const diffSides = ({ schema }: KindWire, { stored, declared }: Pick<BodyPair, 'stored' | 'declared'>): readonly FieldChange[] =>
+export const diffSides = ({ schema }: KindWire, { stored, declared }: BodyPair): readonly FieldChange[] =>
   diffFields(withoutDefaults(stored, schema), withoutDefaults(declared, schema))
 
 /** The differences without what the server fills in everywhere, and what it fills in. */
@@ -99,12 +97,13 @@ export function withoutCommon(kind: KindWire, sides: BodyPair, common: CommonVal
 export function outsideBase(kind: BasedKind, sides: BodyPair, fields: readonly FieldChange[]): readonly FieldChange[] {
   const [stored, declared] = [sides.stored, sides.declared].map((body) => withoutDefaults(kind.basePart?.(body) ?? body, kind.schema))
   const inside = new Set(diffFields(stored, declared).map(({ path }) => path))
-  const places = Map.groupBy(fields, ({ path }) => path.replaceAll(/\[\d+\]/g, '[]'))
-  const valuesOf = (some: readonly unknown[]): string => canonicalText(some.map(canonicalText).toSorted())
+  const placeOf = ({ path }: FieldChange) => path.replaceAll(/\[\d+\]/g, '[]')
+  const places = Map.groupBy(fields, placeOf)
+  const valuesOf = (some: readonly unknown[]) => canonicalText(some.map(canonicalText).toSorted())
   // Some servers store lists in an order of their own.
-  const isOrder = ({ path }: FieldChange): boolean => {
-    const alike = places.get(path.replaceAll(/\[\d+\]/g, '[]')) ?? []
-    return path.endsWith(' (order)') || valuesOf(alike.map(({ before }) => before)) === valuesOf(alike.map(({ after }) => after))
+  const isOrder = (field: FieldChange) => {
+    const alike = places.get(placeOf(field)) ?? []
+    return field.path.endsWith(' (order)') || valuesOf(alike.map(({ before }) => before)) === valuesOf(alike.map(({ after }) => after))
   }
   return fields.filter((field) => !isOrder(field) && (isReference(field.path) || !inside.has(field.path)))
 }
@@ -118,13 +117,14 @@ export const isReference = (path: string): boolean =>
     path,
   )
 
-/** The places at which all objects have the same undeclared value: the server fills it in, and not a person. */
+/**
+ * The places at which all objects have the same undeclared value: the server fills it in, and not a person. A change by hand to a single
+ * object looks the same.
+ */
 export type CommonValues = ReadonlySet<string>
 
-/** A change by hand to a single object looks the same as a new default. */
 const minObjects = 2
 
-/** Finds values that the server fills in everywhere. `all` are objects whose declarations have not changed since they were applied. */
 export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, kind.schema))
   const common = new Set<string>()
@@ -147,7 +147,6 @@ interface UndeclaredField {
 
 type FieldPath = readonly PropertyKey[]
 
-/** The declared value of a stored one, and their path. */
 interface Beside {
   readonly declared: unknown
   readonly declaredAsSent: unknown
@@ -194,4 +193,62 @@ const cutting: FormWalk<readonly FieldPath[]> = {
     const ends = new Set(paths.flatMap((path) => (path.length === 1 ? path : [])))
     return Object.fromEntries(Object.keys(map).flatMap((key) => (ends.has(key) ? [] : [[key, inner(key)]])))
   },
+}
+
+// A word that a person may write for `true` is not an id.
+const reference = /^(?!(?:yes|no|on|off)$)([\w.~-]{1,128})(?:@(\d{1,2}\.[0-9a-f]{10})\.([0-9a-f]{6}|files))?$/
+
+const adoptedId = z.string().regex(reference, 'must be an id, or what pull or a message wrote')
+
+/** Which existing object a file is about. The ids of several services make a list. */
+export const adopt = z
+  .union([z.literal(true), adoptedId, z.array(adoptedId).min(1).max(20)])
+  .optional()
+  .meta({
+    description:
+      'The existing object to manage: its id, or `true` for the one with this name. `pull` adds what the object was like, so that `apply` overwrites no later change.',
+    accepts: 'true, an id, or a list with an id for each service',
+    isLocal: true,
+  })
+
+/** An entry of `adopt`: an id, which says only which object is meant, and perhaps a base. */
+export interface AdoptedId {
+  readonly id: string
+  /** The stored half of the base (see `entryBaseOf`). */
+  readonly base?: string
+  /** The digest of the declaration, or `files` where a person decided that the file counts. */
+  readonly declared?: string
+}
+
+export const adoptedIds = (value: z.output<typeof adopt> | false): readonly AdoptedId[] =>
+  [value ?? []].flat().flatMap((one): readonly AdoptedId[] => {
+    const [, id, base, declared] = (typeof one === 'string' ? reference.exec(one) : undefined) ?? []
+    if (id === undefined) return []
+    return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
+  })
+
+/** The entry of `adopt` for an object as it is now. */
+export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
+  `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
+
+/** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
+export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {
+  const replace = (text: unknown): unknown =>
+    typeof text === 'string' && text.startsWith(`${id}@`) && text.endsWith(`.${before}`) ? `${text.slice(0, -before.length)}${after}` : text
+  return Array.isArray(value) ? value.map(replace) : replace(value)
+}
+
+/** The value of `adopt` with this entry in place of the one for the same id. Entries of other services stay. */
+export function withAdoptedId(value: unknown, entry: string): unknown {
+  const idOf = (text: unknown) => String(text).split('@', 1)[0] ?? ''
+  const entries: readonly unknown[] = [value].flat().filter((one) => typeof one === 'string')
+  const index = entries.findIndex((one) => idOf(one) === idOf(entry))
+  const after = index < 0 ? [...entries, entry] : entries.with(index, entry)
+  return after.length > 1 || Array.isArray(value) ? after : entry
+}
+
+/** Digest of a declaration without the fields that only help to find an existing object. Markers have it, too. */
+export function declarationDigest(value: Body): string {
+  const { adopt: _, id: __, previousKey: ___, ...fields } = value
+  return digestOf(fields)
 }

@@ -20,7 +20,6 @@ export const collections = {
   source: sourceCollection,
 } as const satisfies Record<KindName, unknown>
 
-/** An object of a kind, as the API returns it. */
 export type Stored<K extends KindName> = (typeof collections)[K] extends Collection<infer T, Body> ? T : never
 
 /** The objects of each kind that a service has. */
@@ -45,7 +44,7 @@ export async function listKinds<K extends KindName>(
   }
 }
 
-const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status === 404
+const isMissing = (thrown: unknown) => thrown instanceof ApiError && thrown.status === 404
 
 /** A gateway may have some of the lists. Without any, the address or an id is wrong, as the error says. */
 function explainMissing(thrown: unknown, kinds: readonly KindName[], lists: readonly PromiseSettledResult<unknown>[]): unknown {
@@ -61,7 +60,6 @@ interface FoundNames {
   readonly failure: string | undefined
 }
 
-/** The kinds that an alert watches. */
 const watchedKinds: readonly KindName[] = ['dashboard', 'savedSearch']
 
 /**

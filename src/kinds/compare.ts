@@ -1,4 +1,3 @@
-import * as z from 'zod'
 import { isSame } from '../platform/core/equality.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
@@ -25,7 +24,6 @@ export interface BodyPair {
   readonly declaredAsSent: Body
 }
 
-/** Prepares a comparison of the desired body with the stored object. */
 export function sidesOf(kind: KindWire, desired: Body, stored: StoredObject): BodyPair {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
@@ -37,7 +35,6 @@ export function sidesOf(kind: KindWire, desired: Body, stored: StoredObject): Bo
   }
 }
 
-/** Both sides without empty fields and the server's defaults. */
 export function compareBodies(kind: KindWire, desired: Body, stored: StoredObject): { readonly before: Body; readonly after: Body } {
   const sides = sidesOf(kind, desired, stored)
   return { before: withoutDefaults(sides.stored, kind.schema), after: withoutDefaults(sides.declared, kind.schema) }
@@ -46,20 +43,18 @@ export function compareBodies(kind: KindWire, desired: Body, stored: StoredObjec
 /** The form in which bodies are compared: without markers, empty fields and the server's defaults. */
 export const comparable = (kind: KindWire, body: Body): Body => withoutDefaults(kind.canonical(body), kind.schema)
 
-export const composeCreate = (kind: KindWire, desired: Body): Body => withFinalMarker(kind, withWrittenDefaults(desired, kind.schema))
-
-const withFinalMarker = (kind: KindWire, body: Body): Body => kind.completeMarker?.(body) ?? body
+export function composeCreate(kind: KindWire, desired: Body): Body {
+  const body = withWrittenDefaults(desired, kind.schema)
+  return kind.completeMarker?.(body) ?? body
+}
 
 /** The whole body of an update: the declared fields over the stored ones, and the values that clear removed fields. */
 export function composeUpdate(kind: KindWire, desired: Body, stored: StoredObject): Body {
   const body = kind.toBody(stored)
   const declared = kind.withStoredIds(desired, body)
-  const cleared = Object.keys(body).filter((key) => isManaged(kind, key) && !Object.hasOwn(declared, key) && isClearable(kind, key))
-  const clearing = cleared.filter((key) => kind.clearsBy[key] !== undefined).map((key) => [key, kind.clearsBy[key]] as const)
-  return withFinalMarker(
-    kind,
-    withWrittenDefaults({ ...overlay(declared, body, kind.schema), ...Object.fromEntries(clearing) }, kind.schema),
-  )
+  const isCleared = (key: string) => isInForm(kind.schema, key) && !Object.hasOwn(declared, key) && kind.clearsBy[key] !== undefined
+  const clearing = mapFields(Object.keys(body).filter(isCleared), (key) => kind.clearsBy[key])
+  return composeCreate(kind, { ...overlay(declared, body, kind.schema), ...clearing })
 }
 
 /** Throws kind `conflict` when an object has changed while a person was asked. */
@@ -72,12 +67,8 @@ export function requireUnchanged(kind: KindIdentity & KindWire, shown: StoredObj
 /** Fields that should be removed, and that no update can clear. */
 export function findUnclearable(kind: KindWire, stored: Body, desired: Body): readonly string[] {
   const declared = kind.withStoredIds(desired, stored)
-  return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !isClearable(kind, key))
+  return Object.keys(stored).filter((key) => !Object.hasOwn(declared, key) && !Object.hasOwn(kind.clearsBy, key))
 }
-
-const isManaged = ({ schema }: KindWire, key: string): boolean => schema instanceof z.ZodObject && Object.hasOwn(schema.shape, key)
-
-const isClearable = ({ clearsBy }: KindWire, key: string): boolean => Object.hasOwn(clearsBy, key)
 
 /** Drops fields that are empty, have no meaning or have the server's default for their place. Keeps all items of lists. */
 export const withoutDefaults = (value: Body, schema: Schema | undefined): Body => mapForms(value, schema, dropping, undefined)
@@ -115,7 +106,7 @@ const managing: FormWalk<unknown> = {
   into: partnerIn,
   map({ map, form, schema, beside: declared, inner }) {
     if (form === undefined || formOf(schema, declared ?? map) !== form) return map
-    const isManaged = (key: string): boolean => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
+    const isManaged = (key: string) => isInForm(form, key) || (isMapping(declared) && Object.hasOwn(declared, key)) || key === 'id'
     return mapFields(Object.keys(map).filter(isManaged), inner)
   },
 }
@@ -127,7 +118,7 @@ const overlaying: FormWalk<unknown> = {
   into: partnerIn,
   map({ map, form, schema, beside: stored, inner }) {
     if (form === undefined || !isMapping(stored) || formOf(schema, stored) !== form) return map
-    const isKept = (key: string): boolean => !isInForm(form, key) || (isUnused(form, key, map) && isUnused(form, key, stored))
+    const isKept = (key: string) => !isInForm(form, key) || (isUnused(form, key, map) && isUnused(form, key, stored))
     const unmanaged = Object.entries(stored).filter(([key]) => isKept(key) && !Object.hasOwn(map, key))
     return { ...Object.fromEntries(unmanaged), ...mapFields(Object.keys(map), inner) }
   },
@@ -151,7 +142,6 @@ export interface FieldChange {
   readonly after?: unknown
 }
 
-/** The differences between two values, field by field, in the order of a review. */
 export function diffFields(before: unknown, after: unknown, path = ''): readonly FieldChange[] {
   if (isSame(before, after)) return []
   if (isListOfMaps(before) && isListOfMaps(after)) return diffLists(before, after, path)
@@ -165,7 +155,6 @@ export function diffFields(before: unknown, after: unknown, path = ''): readonly
   return [{ path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }]
 }
 
-/** The declared fields that the stored object lacks. */
 export function missingFields(desired: Body, stored: StoredObject, kind: KindWire): readonly FieldChange[] {
   const { before, after } = compareBodies(kind, desired, stored)
   // An item may be compared with another one if the server trims names or reorders a list. The field is then elsewhere in the list.
@@ -174,7 +163,7 @@ export function missingFields(desired: Body, stored: StoredObject, kind: KindWir
 }
 
 /** `tiles["A"].config.select[0].alias` → `tiles[].config.select[].alias`. */
-const withoutItems = (path: string): string => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
+const withoutItems = (path: string) => path.replace(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]/g, '[]')
 
 export const explainDropped = (fields: readonly FieldChange[]): string =>
   `the service did not store ${fields.map(({ path }) => path).join(', ')}. Its version might not have it yet: remove it from the file, or upgrade the service`
@@ -190,7 +179,6 @@ export function addedFields(value: unknown, path = ''): readonly FieldChange[] {
 const removedFields = (value: unknown, path: string): readonly FieldChange[] =>
   addedFields(value, path).map(({ path: inner, after }) => ({ path: inner, before: after }))
 
-/** Items are matched by id, or by position where they have none. */
 function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
   const left = new Map(before.map((item, i) => [keyOf(item, i), item]))
   const changes = after.flatMap((item, i) => {
@@ -206,7 +194,6 @@ function diffLists(before: readonly unknown[], after: readonly unknown[], path: 
   return [...changes, ...removed, ...diffOrder(before, after, path)]
 }
 
-/** Compares the order of the items that are in both lists. */
 function diffOrder(before: readonly unknown[], after: readonly unknown[], path: string): readonly FieldChange[] {
   const [keysBefore, keysAfter] = [before.map(keyOf), after.map(keyOf)]
   const commonBefore = keysBefore.filter((key) => keysAfter.includes(key))
@@ -218,9 +205,9 @@ function diffOrder(before: readonly unknown[], after: readonly unknown[], path: 
 
 const isListOfMaps = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.every(isMapping)
 
-const isContainer = (value: unknown): boolean => isMapping(value) || (isListOfMaps(value) && value.length > 0)
+const isContainer = (value: unknown) => isMapping(value) || (isListOfMaps(value) && value.length > 0)
 
-const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`)
+const joinPath = (path: string, key: string) => (path === '' ? key : `${path}.${key}`)
 
 const keyOf = (item: unknown, index: number): unknown => ownValue(item, 'id') ?? index
 
@@ -232,7 +219,7 @@ function withoutName(item: unknown): unknown {
 }
 
 /** A list may be sorted, so that an item without a name has its type and place rather than its index. */
-function labelOfItem(item: unknown, index: number): string {
+function labelOfItem(item: unknown, index: number) {
   const label = ownValue(item, 'name') || ownValue(item, 'title')
   const type = ownValue(ownValue(item, 'config'), 'displayType')
   if (typeof label === 'string') return JSON.stringify(label)

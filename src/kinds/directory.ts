@@ -1,7 +1,36 @@
+import { mapItems } from '../platform/core/keys.ts'
 import { didYouMean } from '../platform/core/names.ts'
 import { pluralOf, quote } from '../platform/core/text.ts'
-import { addressOf, kindLabels, placeOfTile } from './kind-names.ts'
-import { PendingId } from './pending-id.ts'
+import { addressOf, type KindName, kindLabels, placeOfTile } from './kind-names.ts'
+
+/** The id of an object that is not created yet. apply replaces it. */
+export class PendingId {
+  readonly kind: KindName
+  readonly key: string
+  /** The name of a tile, if the id is that of a tile and not of the object itself. */
+  readonly tile: string | undefined
+
+  constructor(kind: KindName, key: string, tile?: string) {
+    this.kind = kind
+    this.key = key
+    this.tile = tile
+  }
+}
+
+/** Whether a value refers to an object that is not created yet, at any depth. */
+export function hasPendingId(value: unknown): boolean {
+  if (value instanceof PendingId) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasPendingId)
+}
+
+/** The fields with something in place of the ids of objects that are not created yet, at any depth. */
+export function replacePending(
+  fields: Readonly<Record<string, unknown>>,
+  replace: (pending: PendingId) => unknown,
+): Readonly<Record<string, unknown>> {
+  const replaceIn = (value: unknown): unknown => (value instanceof PendingId ? replace(value) : mapItems(value, replaceIn))
+  return Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, replaceIn(value)]))
+}
 
 export interface Named {
   /** Pending for an object that files declare and the service does not have yet. */
@@ -11,7 +40,6 @@ export interface Named {
   readonly kind?: string | null | undefined
 }
 
-/** The objects of the service that can be found by name. */
 type DirectoryLists = Readonly<Partial<Record<Exclude<ReferableKind, 'dashboard'>, readonly Named[] | undefined>>> & {
   readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
 }
@@ -41,7 +69,6 @@ export interface Directory {
 
 const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
-/** Indexes the objects of the service by name and by id. */
 export function createDirectory(lists: DirectoryLists): Directory {
   const { dashboard = [], savedSearch = [], source = [], webhook = [], connection = [] } = lists
   const tiles = dashboard.flatMap(({ id, tiles: own }) =>
@@ -63,7 +90,7 @@ function toDirectory(indexed: Indexed): Directory {
   const indexes = new Map(Object.entries(all).map(([kind, things]) => [kind, toIndex(things, unnamed)]))
   // Thousands of objects may refer to the same missing name.
   const messages = new Map<string, string>()
-  const missing = (kind: ReferableKind, name: string): string => {
+  const missing = (kind: ReferableKind, name: string) => {
     const message = messages.get(`${kind} ${name}`) ?? describeMissing(kind, name, all[kind])
     messages.set(`${kind} ${name}`, message)
     return message
@@ -98,7 +125,7 @@ const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
   ids: new Set<unknown>(things.map(({ id }) => id)),
 })
 
-function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]): string {
+function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]) {
   const known = things.flatMap((thing) => thing.name || [])
   const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
   return `no ${labels[kind]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ownValue } from '../platform/documents/schema.ts'
-import { adopt } from './adopt.ts'
+import { adopt } from './base.ts'
 import { keyForm, keyGrammar } from './marker.ts'
 
 /** The object with this key in these files, or an existing one. */
@@ -43,7 +43,6 @@ export const connectionField = (wire: string) =>
       ref: { to: 'connection', wire, by: 'name', isImplied: true },
     })
 
-/** Rejects a connection by id in one field, and by name in the other. */
 export const withOneConnection = <Schema extends z.ZodType>(schema: Schema): Schema =>
   schema.refine((fields) => ownValue(fields, 'connection') === undefined || ownValue(fields, 'connectionId') === undefined, {
     path: ['connectionId'],
@@ -51,7 +50,7 @@ export const withOneConnection = <Schema extends z.ZodType>(schema: Schema): Sch
     params: { isComplete: true },
   })
 
-const hasField = (fields: unknown, name: keyof typeof sourceFields): boolean => ownValue(fields, name) !== undefined
+const hasField = (fields: unknown, name: keyof typeof sourceFields) => ownValue(fields, name) !== undefined
 
 /** Requires one of the two fields. Both together are an error also where other fields have errors. */
 export const withOneSource = <Schema extends z.ZodType>(schema: Schema): Schema =>
@@ -78,11 +77,14 @@ export function withSourceIds(value: unknown): unknown {
   )
 }
 
-/** The fields of the short form, by those of the long one. */
 export const shortSourceNames: ReadonlyMap<PropertyKey, string> = new Map([
   ['sourceId', 'source'],
   ['appliesToSourceIds', 'appliesToSources'],
 ])
+
+/** Adds an error whose message is complete. `needs`: the fields of the same map that must not be missing. */
+export const refuseField = (context: z.RefinementCtx, path: readonly PropertyKey[], message: string, needs: readonly string[] = []): void =>
+  context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
 
 /** Text that is not empty. */
 export const word = (maxLength: number) => z.string().min(1).max(maxLength)

@@ -166,7 +166,7 @@ export interface KindIdentity<Declared extends DeclaredObject = DeclaredObject> 
 export interface KindWire {
   readonly collection: Collection<StoredObject, Body>
   /** The fields that files can declare, in the API's names, with the server's defaults. */
-  readonly schema: z.ZodType
+  readonly schema: z.ZodObject
   /** Whether a write of the whole object loses parts that the API does not return. Some servers can write its marker alone. */
   readonly hasHiddenParts?: true
   /** Whether `rewrite` writes objects that need no change. Absent where a stored object has the same meaning for every reader. */

@@ -40,7 +40,6 @@ export interface ParsedObject<S extends KindName = KindName> {
 
 type ParseResult = { readonly parsed: ParsedObject } | { readonly error: z.ZodError }
 
-/** Parses an object of a file, and expands its short forms. */
 export function parseObject(kind: KindName, spelled: unknown): ParseResult {
   if (kind === 'dashboard') {
     const { data, error } = fileSchemas.dashboard.safeParse(spelled)
@@ -66,7 +65,6 @@ const inShortForm = (path: readonly PropertyKey[], spelled: unknown): readonly P
     return short !== undefined && ownValue(around, key) === undefined && ownValue(around, short) !== undefined ? short : key
   })
 
-/** The previous key of a declared object, which its marker may still have. */
 export const previousKeyOf = ({ value }: Declared): string | undefined =>
   ('previousKey' in value ? value.previousKey : undefined) || undefined
 

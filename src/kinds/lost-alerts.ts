@@ -14,12 +14,11 @@ import { displayTypeOf, tileLabel, typeWithoutAlerts } from './dashboard/dashboa
 import { nameAndContentOf } from './dashboard/tile-ids.ts'
 import { type Body, describeStored, storedLabelOf, type TargetRemoval, watchedNames, withWatchedNames } from './kind.ts'
 
-/** The alerts that the server deletes with a write. */
 export function findLostAlerts(removal: TargetRemoval, alerts: readonly Alert[]): readonly Alert[] {
   const { id, tiles, tilesAfter, isPatch } = removal
   const listed = new Set(tiles.map((tile) => tile.id))
   // A tile with the same id may be on another dashboard, such as a copy.
-  const isOnIt = ({ dashboardId, savedSearchId, tileId }: Alert): boolean =>
+  const isOnIt = ({ dashboardId, savedSearchId, tileId }: Alert) =>
     savedSearchId === id || (typeof dashboardId === 'string' ? dashboardId === id : listed.has(tileId))
   const onIt = alerts.filter(isOnIt)
   if (tilesAfter === undefined) return onIt
@@ -56,7 +55,6 @@ export interface LostTile {
   readonly isUnclear?: boolean
 }
 
-/** The listed tiles whose alerts an update deletes. */
 export function findLostTiles(before: readonly Body[], after: readonly Body[]): readonly LostTile[] {
   const kept = new Map(after.map((tile) => [tile.id, tile]))
   const ids = new Set(before.map(({ id }) => id))
@@ -65,7 +63,7 @@ export function findLostTiles(before: readonly Body[], after: readonly Body[]): 
     const label = tileLabel(tile, i)
     const type = next && typeWithoutAlerts(next)
     if (next !== undefined) return type === undefined ? [] : [{ tile, label, reason: `gets the type ${type}, which cannot have alerts` }]
-    const isAlike = (one: Body): boolean =>
+    const isAlike = (one: Body) =>
       nameAndContentOf(one) === nameAndContentOf(tile) ||
       (!ids.has(one.id) && one.name === tile.name && (!!tile.name || displayTypeOf(one) === displayTypeOf(tile)))
     const alike = after.flatMap((one, j) => (isAlike(one) ? [`tiles[${j}] (${String(displayTypeOf(one))})`] : []))

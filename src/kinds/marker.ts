@@ -2,9 +2,9 @@
 // object as it was stored then. There is no state file: deleting the marker releases the object.
 import { digestOfText } from '../platform/core/digest.ts'
 
-export interface OwnershipMarker {
+interface MarkerFields {
   readonly project: string
-  readonly key: string
+  readonly key: string | undefined
   /** Digest of the declaration that was last applied. It shows whether the files or the service changed since. */
   readonly digest: string
   /** Digest of the repository that applied it last (see `repositoryDigest`). Undefined where no repository is known. */
@@ -15,32 +15,25 @@ export interface OwnershipMarker {
   readonly queryTile?: string | undefined
 }
 
-/** A marker as it is stored. A style may hash project and key, so markers are compared by their tokens. */
-export interface StoredMarker {
-  readonly project: string
+export interface OwnershipMarker extends MarkerFields {
+  readonly key: string
+}
+
+/** A marker as it is stored. A style may hash project and key, which is undefined then, so markers are compared by their tokens. */
+export interface StoredMarker extends MarkerFields {
   /** Project and key, as the style writes them. */
   readonly token: string
-  readonly digest: string
-  /** Undefined where the marker holds a hash of it. */
-  readonly key: string | undefined
   /** The name of the project, where the marker does not hold a hash of it. */
   readonly projectName?: string
-  /** Digest of the repository that applied the object last. */
-  readonly repository?: string | undefined
-  readonly isAdopted?: boolean
-  /** The id of the tile that was made for the query of the alert. */
-  readonly queryTile?: string | undefined
   /** The stored half of the base, with the number of its format (see `baseOf`). Undefined in markers of earlier versions. */
   readonly base?: string | undefined
 }
 
-/** How markers are written: in a text, or in tags. */
 export interface MarkerStyle {
   projectToken(project: string): string
   token(project: string, key: string): string
 }
 
-/** Tells whether an object with a marker belongs to the project. */
 export function ownershipTest(project: string, style: MarkerStyle): (marker: StoredMarker | undefined) => boolean {
   const token = style.projectToken(project)
   return (marker) => marker?.project === token
@@ -85,36 +78,33 @@ const markerText = /watchkeeper: ([\w./-]{1,100}) ([a-z0-9][a-z0-9._-]{0,62}) ([
 /** The repository, in a part of a text's marker or in a tag. Another letter marks an adopted object. */
 const originGrammar = /^wk([ra]):([0-9a-f]{10}|-)$/
 
-const originOf = ({ repository = '-', isAdopted = false }: Pick<OwnershipMarker, 'repository' | 'isAdopted'>): readonly string[] =>
+const originOf = ({ repository = '-', isAdopted = false }: OwnershipMarker) =>
   repository === '-' && !isAdopted ? [] : [`wk${isAdopted ? 'a' : 'r'}:${repository}`]
 
 /** The stored half of the base, in a part of a text's marker or in a tag. */
 const baseGrammar = /^wkb:(\d{1,2}\.[0-9a-f]{10})$/
 
-function readParts(parts: readonly string[]): Pick<StoredMarker, 'repository' | 'isAdopted' | 'base'> {
+function readParts(parts: readonly string[]) {
   const find = (grammar: RegExp) => parts.map((part) => grammar.exec(part)).find((found) => found !== null) ?? []
   const [, letter, repository] = find(originGrammar)
   const [, base] = find(baseGrammar)
   return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a', ...(base !== undefined && { base }) }
 }
 
-interface FoundMarker {
-  readonly match: RegExpExecArray
-  readonly above: string
-  readonly below: string
-}
-
-/** The last one that has a line of its own, or else the last one. Others are ordinary text. */
-function findMarker(text: string, pattern: RegExp): FoundMarker | undefined {
+/** The last one on a line of its own, or else the last one. Others are ordinary text. */
+function findMarker(text: string, pattern: RegExp) {
   const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
   const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
   return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 
-const lastLineOf = (text: string): string => text.slice(text.lastIndexOf('\n') + 1)
+const lastLineOf = (text: string) => text.slice(text.lastIndexOf('\n') + 1)
 
-/** The text without the marker. Text above, below and beside it stays. */
-function withoutMarker({ above, below }: FoundMarker): string {
+/** The text without its marker of this form. Text above, below and beside it stays. */
+function withoutForm(text: string, form: RegExp) {
+  const found = findMarker(text, form)
+  if (found === undefined) return text
+  const { above, below } = found
   const beside = lastLineOf(above)
   const before = above.slice(0, above.length - beside.length) + beside.trimEnd()
   const after = below.replace(/^[ \t\r]+/, '')
@@ -129,18 +119,17 @@ function withoutMarker({ above, below }: FoundMarker): string {
 export function withTextMarker(text: unknown, marker: OwnershipMarker): string {
   const { project, key, digest, queryTile } = marker
   const tile = queryTile === undefined ? [] : [`wkq:${queryTile}`]
-  const line = [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker), ...tile].join(' ')
+  return withLine(text, [`watchkeeper: ${project} ${key} ${digest}`, ...originOf(marker), ...tile].join(' '))
+}
+
+function withLine(text: unknown, line: string) {
   const own = withoutTextMarker(text)
   return own === '' ? line : `${own}\n\n${line}`
 }
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-export function withoutTextMarker(text: unknown): string {
-  const own = withoutTextSecrets(withoutTextSnapshot(textOf(text)))
-  const found = findMarker(own, markerText)
-  return found === undefined ? own : withoutMarker(found)
-}
+export const withoutTextMarker = (text: unknown): string => [snapshotText, secretsText, markerText].reduce(withoutForm, textOf(text))
 
 /** The ownership marker in a text; undefined without one, and for a value that is not a text. */
 export function readTextMarker(text: unknown): StoredMarker | undefined {
@@ -150,24 +139,19 @@ export function readTextMarker(text: unknown): StoredMarker | undefined {
   return { project, projectName: project, key, digest, token: textStyle.token(project, key), ...readParts(parts.split(' ')), queryTile }
 }
 
-/** The text with the id of the tile in a marker that was written before the id was known. */
-export function withQueryTile(text: string, tileId: string): string {
+function changeMarker(text: string, change: (marker: string) => string) {
   const found = findMarker(text, markerText)
-  return found === undefined ? text : `${found.above}${found.match[0].replace(/(?<= wkq:)-$/, () => tileId)}${found.below}`
+  return found === undefined ? text : `${found.above}${change(found.match[0])}${found.below}`
 }
 
-/** The text with this base in its marker. */
-function withTextBase(text: string, base: string): string {
-  const found = findMarker(text, markerText)
-  return found === undefined ? text : `${found.above}${found.match[0].replace(/ wkb:\S+/, '')} wkb:${base}${found.below}`
-}
+/** The text with the id of the tile in a marker that was written before the id was known. */
+export const withQueryTile = (text: string, tileId: string): string =>
+  changeMarker(text, (marker) => marker.replace(/(?<= wkq:)-$/, () => tileId))
 
 /** The new text of an object, with the marker of its old one. */
 export function keepTextMarkers(text: string, marked: unknown): string {
   const line = findMarker(textOf(marked), markerText)?.match[0]
-  if (line === undefined) return text
-  const own = withoutTextMarker(text)
-  return own === '' ? line : `${own}\n\n${line}`
+  return line === undefined ? text : withLine(text, line)
 }
 
 /** Markers in a text contain project and key in plain form. */
@@ -176,11 +160,6 @@ export const textStyle: MarkerStyle = { projectToken: (project) => project, toke
 /** A line that earlier versions wrote below the marker. */
 const snapshotText = /watchkeeper-snapshot: (\d{1,3}) ([0-9a-f]{20})/g
 
-function withoutTextSnapshot(text: string): string {
-  const found = findMarker(text, snapshotText)
-  return found === undefined ? text : withoutMarker(found)
-}
-
 /** Digests of values that the service never answers, by the name of the field. */
 interface SecretsMarker {
   readonly salt: string
@@ -188,11 +167,6 @@ interface SecretsMarker {
 }
 
 const secretsText = /watchkeeper-secrets: 1 ([0-9a-f]{16})((?: [A-Za-z]{1,40}:[0-9a-f]{10}){1,10})/g
-
-function withoutTextSecrets(text: string): string {
-  const found = findMarker(text, secretsText)
-  return found === undefined ? text : withoutMarker(found)
-}
 
 /** The digests of hidden values in a text; undefined without any. */
 export function readTextSecrets(text: unknown): SecretsMarker | undefined {
@@ -205,27 +179,26 @@ export function readTextSecrets(text: unknown): SecretsMarker | undefined {
 /** Adds the digests of hidden values below the other markers, or removes them where there are none. */
 export function withTextSecrets(text: string, { salt, digests }: SecretsMarker): string {
   const fields = Object.entries(digests).map(([field, digest]) => ` ${field}:${digest}`)
-  const others = withoutTextSecrets(text)
+  const others = withoutForm(text, secretsText)
   return fields.length === 0 ? others : `${others}\nwatchkeeper-secrets: 1 ${salt}${fields.join('')}`
 }
 
 /** The tags of a marker besides the first, which is full, and a tag of earlier versions. */
-const isMarkerPart = (tag: unknown): boolean =>
+const isMarkerPart = (tag: unknown) =>
   typeof tag === 'string' && (originGrammar.test(tag) || baseGrammar.test(tag) || /^wks\d{1,3}:[0-9a-f]{20}$/.test(tag))
 
 export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isMarkerPart(tag)
 
-const listTags = (tags: unknown): readonly string[] =>
-  Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
+const listTags = (tags: unknown) => (Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [])
 
 export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new Set(listTags(tags).filter((tag) => !isMarkerTag(tag)))]
 
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
-const shortKey = (key: string): string => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
+const shortKey = (key: string) => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
 
-const isOwnershipTag = (tag: unknown): boolean => typeof tag === 'string' && ownershipTag.test(tag)
+const isOwnershipTag = (tag: unknown) => typeof tag === 'string' && ownershipTag.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
@@ -233,7 +206,6 @@ export const tagStyle: MarkerStyle = {
   token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
 }
 
-/** The ownership marker as tags of 32 characters at most. */
 export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [
   `wk:${tagStyle.token(marker.project, marker.key)}:${marker.digest}`,
   ...originOf(marker),
@@ -276,7 +248,10 @@ export const textMarkers = (field: string) =>
     readMarker: (body: MarkedBody) => readTextMarker(body[field]),
     withMarker: (body: MarkedBody, marker: OwnershipMarker) => ({ ...body, [field]: withTextMarker(body[field], marker) }),
     withoutMarker: (body: MarkedBody) => ({ ...body, [field]: withoutTextMarker(body[field]) }),
-    withBase: (body: MarkedBody, base: string) => ({ ...body, [field]: withTextBase(textOf(body[field]), base) }),
+    withBase: (body: MarkedBody, base: string) => ({
+      ...body,
+      [field]: changeMarker(textOf(body[field]), (marker) => `${marker.replace(/ wkb:\S+/, '')} wkb:${base}`),
+    }),
   }) as const
 
 /** The marker of an alert is in its note, or in its message where the server has no notes. */

@@ -183,7 +183,7 @@ function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboar
 }
 
 /** The server wants a query over time to use the length of its buckets, as a parameter or by one of its macros. */
-const lacksInterval = (config: object): boolean =>
+const lacksInterval = (config: object) =>
   'sqlTemplate' in config &&
   'displayType' in config &&
   (config.displayType === 'line' || config.displayType === 'stacked_bar') &&

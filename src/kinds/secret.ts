@@ -2,7 +2,7 @@
 // digest, log or file: only `revealSecrets` writes it, into the body of a request.
 
 import { slowDigestOfText } from '../platform/core/digest.ts'
-import { isExactNumber } from '../platform/core/json.ts'
+import { isMapping, mapItems } from '../platform/core/keys.ts'
 import { secretPrefix } from '../platform/core/names.ts'
 import { webhookSecrets } from '../platform/http/webhook-url.ts'
 import { canonicalText } from './marker.ts'
@@ -32,7 +32,6 @@ export class SecretValue {
     return this.#text !== undefined
   }
 
-  /** The text, for the body of a request and for digests of it. */
   reveal(): string {
     if (this.#text === undefined) throw new TypeError(`the variable ${this.#variable} was checked before`)
     return this.#text
@@ -92,9 +91,7 @@ const digests = new Map<string, string>()
  * 10 hex digits of scrypt: enough to notice another value, and too few to confirm a guess: of 2^40 guesses, one is right by chance.
  */
 export function digestOfSecret(text: string, salt: string): string {
-  const known = digests.get(`${salt} ${text}`)
-  if (known !== undefined) return known
-  const digest = slowDigestOfText(text, salt, 10)
+  const digest = digests.get(`${salt} ${text}`) ?? slowDigestOfText(text, salt, 10)
   digests.set(`${salt} ${text}`, digest)
   return digest
 }
@@ -102,7 +99,6 @@ export function digestOfSecret(text: string, salt: string): string {
 /** The text of a value with its secrets, in which the order of fields does not count. */
 export const plainText = (value: unknown): string => canonicalText(revealSecrets(value))
 
-/** The secrets in a value, at any depth. */
 export function secretsIn(value: unknown): readonly SecretValue[] {
   if (value instanceof SecretValue) return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(secretsIn) : []
@@ -121,18 +117,14 @@ export const storedUrlsOf = (webhooks: readonly Body[]): readonly string[] =>
 /** The body of a request: with the text of every secret, and without values that the service has and this run does not know. */
 export function revealSecrets(value: unknown): unknown {
   if (value instanceof SecretValue || value instanceof StoredSecret) return value.reveal()
-  if (Array.isArray(value)) return value.map(revealSecrets)
-  if (typeof value !== 'object' || value === null || isExactNumber(value)) return value
-  const known = Object.entries(value).filter(([, item]) => !(item instanceof HiddenValue))
-  return Object.fromEntries(known.map(([key, item]) => [key, revealSecrets(item)]))
+  const isKnown = ([, item]: [string, unknown]) => !(item instanceof HiddenValue)
+  return mapItems(isMapping(value) ? Object.fromEntries(Object.entries(value).filter(isKnown)) : value, revealSecrets)
 }
 
 /** The value with words in place of its secrets, for comparisons and reports. */
 export function describeSecrets(value: Body): Body
 export function describeSecrets(value: unknown): unknown
 export function describeSecrets(value: unknown): unknown {
-  if (value instanceof SecretValue || value instanceof StoredSecret || value instanceof HiddenValue) return value.toJSON()
-  if (Array.isArray(value) || typeof value !== 'object' || value === null || isExactNumber(value)) return value
-  if (Object.getPrototypeOf(value) !== Object.prototype) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, describeSecrets(item)]))
+  const isSecret = value instanceof SecretValue || value instanceof StoredSecret || value instanceof HiddenValue
+  return isSecret ? value.toJSON() : mapItems(value, describeSecrets)
 }

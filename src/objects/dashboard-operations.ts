@@ -2,7 +2,13 @@ import * as z from 'zod'
 import { diffSides } from '../kinds/base.ts'
 import { composeCreate, composeUpdate, requireUnchanged, sidesOf } from '../kinds/compare.ts'
 import type { DeclaredDashboard } from '../kinds/dashboard/dashboard.ts'
-import { expandDashboard, isApiDashboard, wholeDashboard } from '../kinds/dashboard/dashboard-file.ts'
+import {
+  describeWebAppFile,
+  expandDashboard,
+  isApiDashboard,
+  isWebAppDashboard,
+  wholeDashboard,
+} from '../kinds/dashboard/dashboard-file.ts'
 import { createDashboardKind } from '../kinds/dashboard/dashboard-kind.ts'
 import {
   type Dashboard,
@@ -12,7 +18,6 @@ import {
   toDashboardBody,
   withoutIds,
 } from '../kinds/dashboard/dashboard-wire.ts'
-import { describeWebAppFile, isWebAppDashboard } from '../kinds/dashboard/web-app-file.ts'
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'
 import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../kinds/marker.ts'

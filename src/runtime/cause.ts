@@ -5,7 +5,7 @@ import { type Line, say, toPlainText, trusted, untrustedSentence } from '../plat
 import type { Verdict } from '../platform/report/report.ts'
 import { emptyVariable } from './read-input.ts'
 
-/** The cause of a verdict that fails. The errors of the files say more than their number. */
+/** The errors of the files say more than their number. */
 export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verdict, diagnostics: readonly Diagnostic[] = []): Line {
   if (status !== 'fail' && status !== 'error') return []
   if (cause !== undefined) return cause
@@ -19,7 +19,7 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
   return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
 }
 
-/** The cause of an error: of the first problem where there are several. */
+/** The first problem of several. */
 export function causeOfError(error: WatchkeeperError): Line {
   const [first] = error instanceof InputError ? error.diagnostics : []
   return first === undefined ? firstSentenceOf(untrustedSentence(causeOf(error))) : causeOfDiagnostic(first)
@@ -39,7 +39,7 @@ function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Di
     : firstSentenceOf(say`${file}: ${untrustedSentence(message)}`)
 }
 
-/** The text of this project in a line, by position. Text of servers and files is masked, because it has signs and figures of its own. */
+/** Masks text of servers and files, by position, because it has signs and figures of its own. */
 const ownText = (line: Line) => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
 
 function cutAt(line: Line, end: number) {

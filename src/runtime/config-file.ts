@@ -13,12 +13,10 @@ import { fileInputs, fileSettings, notInRepository, settingsSchema } from '../pl
 import type { PreviousOwner } from '../platform/operation/operation.ts'
 import { type LintRule, lintRules } from '../sync/declarations/lint.ts'
 
-/** The setting `rules`. */
 export const ruleSettingsSchema = z
   .partialRecord(z.enum(keysOf<LintRule>(lintRules)), z.enum([...severities, 'off']))
   .meta({ description: 'Severity of each lint rule, by its id.' })
 
-/** The setting `sql-functions`. */
 export const sqlFunctionsSchema = z
   .array(
     z
@@ -29,7 +27,6 @@ export const sqlFunctionsSchema = z
   .max(200)
   .meta({ description: 'Functions of your own that SQL in files may call. ClickHouse has others with more than data: these stay refused.' })
 
-/** The settings of a project that was renamed or moved. */
 export const previousOwnerShape = {
   'previous-project': z
     .union([z.literal(false), z.string().regex(projectGrammar)])
@@ -51,7 +48,6 @@ export const previousOwnerShape = {
 
 const previousOwnerSchema = z.strictObject(previousOwnerShape)
 
-/** The content of the repository's config file. */
 export interface Config {
   readonly values: Readonly<Record<string, unknown>>
   readonly inputs: Readonly<Record<string, unknown>>
@@ -59,18 +55,18 @@ export interface Config {
   readonly sqlFunctions: readonly string[]
   readonly previousOwner: PreviousOwner
   readonly diagnostics: readonly Diagnostic[]
-  /** The place of a value by its camelCase name. Undefined for a name that the file does not have. */
+  /** Undefined for a name that the file does not have. */
   locationOf(name: string): Location | undefined
 }
 
-/** Reads the text of a config file. Problems become diagnostics; the valid settings are kept. */
-export function readConfig(text: string, file: string): Config {
+/** Problems become diagnostics; the valid settings are kept. */
+export function readConfig(text: string, file: string): Partial<Config> {
   // A file whose settings are all commented out is valid.
-  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return withoutSettings([])
+  if (text.split('\n').every((line) => /^\s*(?:#.*)?$/.test(line))) return {}
   const document = readDocument(text, file)
-  if ('diagnostics' in document) return withoutSettings(document.diagnostics)
+  if ('diagnostics' in document) return document
   const { value } = document
-  if (!isMapping(value)) return withoutSettings([inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')])
+  if (!isMapping(value)) return { diagnostics: [inputDiagnosticAt(document.locationOf([]), 'must be a map of settings')] }
   const { rules, 'sql-functions': sqlFunctions, 'previous-project': project, 'previous-repository': repository, ...rest } = value
   const entries = Object.entries(rest)
   const lint = readKey(['rules', rules ?? {}], ruleSettingsSchema, document)
@@ -96,17 +92,6 @@ export function readConfig(text: string, file: string): Config {
   }
 }
 
-const withoutSettings = (diagnostics: readonly Diagnostic[]) => ({
-  values: {},
-  inputs: {},
-  lintSettings: {},
-  sqlFunctions: [],
-  previousOwner: {},
-  diagnostics,
-  locationOf: () => undefined,
-})
-
-/** Without a value where it is wrong. */
 function readKey<S extends z.ZodType>([key, value]: readonly [key: string, value: unknown], schema: S, document: ReadDocument) {
   const parsed = schema.safeParse(value)
   return { value: parsed.data, diagnostics: parsed.success ? [] : schemaDiagnostics(parsed.error, document, schema, [key]) }

@@ -10,24 +10,11 @@ import type { Settings } from '../platform/operation/inputs.ts'
 import type { Scope } from '../platform/operation/operation.ts'
 import type { GivenSettings } from './settings.ts'
 
-/** Where a run sends its requests, and how. */
 export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
-  /** Whether the key travels without TLS. */
   readonly isUnencrypted: boolean
 }
 
-interface ResolvedConnection {
-  readonly connection?: RunConnection
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-interface ConnectionUse {
-  readonly scope: Scope
-  readonly env: Variables
-}
-
-/** Determines the address, the key and the proxy of requests. */
-export function resolveConnection(settings: GivenSettings, { scope, env }: ConnectionUse): ResolvedConnection {
+export function resolveConnection(settings: GivenSettings, scope: Scope, env: Variables) {
   const { values, names, sqlFunctions } = settings
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }
@@ -43,7 +30,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const query = profile.isSelfHosted ? { diagnostics: [] } : resolveQueryEndpoint(settings, proxy.settings)
   const diagnostics = [
     ...query.diagnostics,
-    ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, { scope, env })),
+    ...(profile.isSelfHosted ? checkSelfHosted(settings, env) : checkCloud(settings, scope, env)),
     ...('problem' in address ? [refuseAddress(apiUrl, address.problem, settings)] : []),
     ...('url' in address && profile.isSelfHosted ? checkServerPath(address.url, settings) : []),
     ...proxy.diagnostics,
@@ -52,7 +39,7 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   const { url, isUnencrypted } = address
   // The address of a UI that passes requests on ends in /api, so that the path has it twice.
   if (profile.isSelfHosted && !url.pathname.endsWith('/api/v2')) url.pathname = `${url.pathname.replace(/\/$/, '')}/api/v2`
-  const connection = {
+  const connection: RunConnection = {
     baseUrl: url,
     isUnencrypted,
     profile,
@@ -67,13 +54,8 @@ export function resolveConnection(settings: GivenSettings, { scope, env }: Conne
   return { connection, diagnostics }
 }
 
-interface ResolvedQueryEndpoint {
-  readonly endpoint?: ApiConnection['queryEndpoint']
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-/** The query endpoints have an address and keys of their own. Without a key, no operation runs SQL. */
-function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings): ResolvedQueryEndpoint {
+/** Without a key of a query endpoint, no operation runs SQL. */
+function resolveQueryEndpoint({ values, names, diagnosticFor }: GivenSettings, proxy: ProxySettings) {
   const { sqlKeyId, sqlKeySecret, sqlUrl = queryEndpointUrl, allowHttp = false, wakeService = false } = values
   const address = parseApiUrl(sqlUrl, allowHttp, proxy)
   const [given, other] = names.has('sqlKeyId') ? ['sql-key-id', 'sqlKeySecret'] : ['sql-key-secret', 'sqlKeyId']
@@ -92,7 +74,7 @@ function givenCredentials({ apiKey, apiKeyId, apiKeySecret }: Partial<Settings>,
   return apiKeyId === undefined || apiKeySecret === undefined ? undefined : { keyId: apiKeyId, keySecret: apiKeySecret }
 }
 
-function checkCloud({ names, diagnosticFor }: GivenSettings, { scope, env }: ConnectionUse): readonly Diagnostic[] {
+function checkCloud({ names, diagnosticFor }: GivenSettings, scope: Scope, env: Variables): readonly Diagnostic[] {
   const needsService = scope === 'service' || scope === 'service-or-server'
   const required = ['apiKeyId', 'apiKeySecret', 'organizationId', ...(needsService ? ['serviceId'] : [])]
   if (names.has('apiKey'))
@@ -127,13 +109,13 @@ function checkSelfHosted({ names, diagnosticFor }: GivenSettings, env: Variables
   ]
 }
 
-/** Refuses the address of one endpoint, because paths are appended to that of the API. */
+/** Paths are appended to the address, so it must not be that of one endpoint. */
 function checkServerPath({ origin, pathname }: URL, { diagnosticFor }: GivenSettings): readonly Diagnostic[] {
   const [, base] = /^(.*\/api\/v2)\//.exec(pathname) ?? []
   return base === undefined ? [] : [diagnosticFor('apiUrl', `must end at /api/v2: set it to ${origin}${base}`)]
 }
 
-/** Reports a missing setting. A secret with another name than expected is an empty input in a job on GitHub. */
+/** A secret with another name than expected is an empty input in a job on GitHub. */
 const missing = (name: string, { GITHUB_ACTIONS: isJob }: Variables): Diagnostic =>
   missingInput(
     name,

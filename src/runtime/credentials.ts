@@ -9,8 +9,8 @@ import { settingsSchema } from '../platform/operation/inputs.ts'
 import type { Values } from './decode.ts'
 
 /**
- * Every secret in the given values, before any check: the keys, their form in HTTP Basic, the token of GitHub, the password of a proxy, the
- * path and query of a webhook, and what files name as a secret of a webhook. Includes values that another source overrides.
+ * Every secret in the given values, before any check: keys, their form in HTTP Basic, tokens, passwords of proxies, and paths and queries
+ * of webhooks. Includes values that another source overrides.
  */
 export function credentialsIn(inputs: Values, env: Variables): readonly string[] {
   const keyIds = givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID)
@@ -36,10 +36,7 @@ export function credentialsIn(inputs: Values, env: Variables): readonly string[]
 const pairsOf = (keyIds: readonly string[], secrets: readonly string[]) =>
   keyIds.flatMap((keyId) => secrets.map((secret) => basicPair(keyId, secret)))
 
-/**
- * Values that the log masks, and of which messages show a part: the key ids, which are half of a credential, and the URLs of webhooks, whose
- * host is public.
- */
+/** Values that the log masks, and of which messages show a part: key ids are half of a credential, and the host of a webhook is public. */
 export const partlyShownIn = (inputs: Values, env: Variables): readonly string[] =>
   [
     ...givenTexts(inputs.apiKeyId, env.WATCHKEEPER_API_KEY_ID, inputs.sqlKeyId, env.WATCHKEEPER_SQL_KEY_ID),
@@ -53,13 +50,13 @@ const secretsOfWebhooks = (env: Variables) =>
 
 const webhookUrlsIn = (inputs: Values, env: Variables) => givenTexts(inputs.notifyUrl, env.WATCHKEEPER_NOTIFY_URL)
 
-/** Names of credentials with white space around them, such as a newline at the end of a stored secret. */
+/** White space around a credential, such as a newline at the end of a stored secret. */
 export const paddedCredentials = (env: Variables): readonly string[] =>
   credentialNames.filter((name) =>
     [`INPUT_${name.toUpperCase()}`, toEnvironmentName(name)].some((variable) => env[variable]?.trim() !== env[variable]),
   )
 
-/** The secrets, and the key ids, which are half of a credential. */
+/** Includes the key ids, which are half of a credential. */
 export const credentialNames: readonly string[] = Object.entries(settingsSchema.shape)
   .filter(([name, schema]) => metaOf(schema).secret || name.endsWith('KeyId'))
   .map(([name]) => toKebab(name))
@@ -77,10 +74,7 @@ export function redactError(error: WatchkeeperError, redact: Redact): Watchkeepe
   return error
 }
 
-/**
- * What may be shown of an exception that was not expected: it can quote any value of the run. Without its secrets, and where they
- * cannot be found, without its text.
- */
+/** An exception can quote any value of the run. It is shown without secrets, and where they cannot be found, without its text. */
 export function toSafeError(thrown: unknown, listSecrets: () => readonly string[]): WatchkeeperError {
   try {
     return redactError(toWatchkeeperError(thrown), createRedact(listSecrets()))

@@ -7,7 +7,7 @@ import { explainIssue } from '../platform/documents/validate.ts'
 /** Values by camelCase name. */
 export type Values = Readonly<Record<string, unknown>>
 
-/** Turns the text of an input, flag or variable into a native value. A text that cannot be decoded stays text, which the schema rejects. */
+/** A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
   if (isFlag(core)) return decodeBoolean(text)
@@ -20,7 +20,6 @@ export function decode(schema: z.core.$ZodType, text: string): unknown {
   return text
 }
 
-/** Decodes the values that are text. */
 export const decodeAll = (shape: Shape, values: Values): Values =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
@@ -32,17 +31,11 @@ function decodeBoolean(text: string): boolean | string {
   return /^(?:false|False|FALSE)$/.test(text) ? false : text
 }
 
-interface ParsedFields<T extends z.ZodObject> {
-  readonly values: Partial<z.output<T>>
-  readonly names: ReadonlySet<string>
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-/** An error about a value, at the place that it comes from: an input, a variable, or a line of a file. `name` is in camelCase. */
+/** The diagnostic is at the place of the value: an input, a variable, or a line of a file. `name` is in camelCase. */
 export type DiagnosticFor = (name: string, message: string) => Diagnostic
 
 /** Checks field by field, so that all problems are reported at once. */
-export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor): ParsedFields<T> {
+export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor) {
   const valid: Record<string, unknown> = {}
   const diagnostics: Diagnostic[] = []
   const shape: z.core.$ZodLooseShape = schema.shape

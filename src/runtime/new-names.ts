@@ -23,7 +23,6 @@ const instead: Readonly<Record<string, string>> = {
   output: 'reports: html=FILE',
 }
 
-/** Inputs of earlier versions, with what to do. */
 const dropped: Readonly<Record<string, string>> = {
   'adopt-from': 'set previous-project or previous-repository in .watchkeeper.yml',
   recordings: 'backtest tests the incidents of the files on the data of the service',
@@ -35,16 +34,14 @@ const dropped: Readonly<Record<string, string>> = {
   'max-restore-minutes': 'set maxRestoreMinutes below tables in the file in checks',
 }
 
-/** What to do about an input that was dropped. */
 export const adviceOnDropped = (name: string): string | undefined => (Object.hasOwn(dropped, name) ? dropped[name] : undefined)
 
-/** What replaces the word, where it begins with one of the known names. */
 export function replacementOf(word: string, known: readonly string[]): string | undefined {
   const replacement = Object.hasOwn(instead, word) ? instead[word] : undefined
   return replacement !== undefined && known.includes(replacement.replace(/:.*/, '')) ? replacement : undefined
 }
 
-/** The end of a message about an unknown name, in kebab-case: `; use period: last-7-days`, or the nearest of the known names. */
+/** `; use period: last-7-days`, or the nearest of the known names, which are in kebab-case. */
 export function adviseOnName(name: string, known: readonly string[]): string {
   const replacement = replacementOf(name, known)
   return replacement === undefined ? didYouMean(name, known) : `; use ${replacement}`

@@ -1,6 +1,6 @@
 const oldestNode = 24
 
-/** What to do about a Node that cannot load the rest. Undefined for one that can. */
+/** Undefined for a Node that can load the rest. */
 export const explainOldNode = (version: string): string | undefined =>
   Number.parseInt(version, 10) >= oldestNode
     ? undefined

@@ -1,6 +1,5 @@
 import { isShared, type SyncContent } from '../delivery/github/content.ts'
 import { notify } from '../delivery/github/notify.ts'
-import type { StateChange } from '../delivery/notifications/message.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { errorKinds, InputError } from '../platform/core/errors.ts'
@@ -27,17 +26,10 @@ interface NotifyContext {
   readonly checkedOut: string | undefined
 }
 
-interface GitHubOutcome {
-  readonly failures: readonly string[]
-  /** The issue is open while the state is failing. */
-  readonly change: StateChange
-  readonly issueNumber?: number | undefined
-}
-
-/** Updates comment and issue. Load this file only for settings that ask for them: see `writesToGitHub`. */
-export async function notifyGitHub(result: PublishableResult, context: NotifyContext): Promise<GitHubOutcome> {
+/** Load this file only for settings that ask for it: see `writesToGitHub`. */
+export async function notifyGitHub(result: PublishableResult, context: NotifyContext): ReturnType<typeof notify> {
   const { comment = 'off', issue = 'off', commentLabel: label, prNumber, project, environment } = result.publishSettings
-  const { env, secrets, startedAtMs, cancellation, note, linkTo, checkedOut } = context
+  const { env, secrets, cancellation, note } = context
   if (cancellation.stop.aborted) return { failures: [], change: 'unknown' }
   if (label === undefined && hasWrongLabelInput(result)) {
     const wanted = [...(comment === 'off' ? [] : ['comment']), ...(issue === 'off' ? [] : ['issue'])].join(' and ')
@@ -46,7 +38,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
   }
   const { document, hasFailed, cause } = result
   const { operation, status, failureReason: reason } = document
-  const { failures, issueTransition, issueNumber } = await notify(
+  const outcome = await notify(
     {
       content: {
         operation,
@@ -64,29 +56,23 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         advice: adviceOn(document),
         cause,
         blocks: withCause(result),
-        atMs: startedAtMs,
+        atMs: context.startedAtMs,
       },
       comment,
       issue,
       label,
-      target:
-        [result.publishSettings.environment, serviceOrServer(result.publishSettings)].filter((part) => part !== undefined).join(' / ') ||
-        undefined,
-      checkedOut,
+      target: [environment, serviceOrServer(result.publishSettings)].filter((part) => part !== undefined).join(' / ') || undefined,
+      checkedOut: context.checkedOut,
       prNumber,
       isTokenRejected: isAbout(result, ['github-token']),
       token: result.publishSettings.githubToken,
       redact: createRedact(secrets),
-      linkTo,
+      linkTo: context.linkTo,
     },
     { env, deps: { clock: systemClock, random: Math.random, note, cancellation } },
   )
   // A user who cancels a run knows that it did not finish.
-  return {
-    failures: cancellation.stop.aborted ? [] : failures,
-    change: ({ opened: 'failing', closed: 'passing', none: 'none', unknown: 'unknown' } as const)[issueTransition],
-    issueNumber,
-  }
+  return cancellation.stop.aborted ? { ...outcome, failures: [] } : outcome
 }
 
 /** A plan that is saved is applied by another job, which cannot say that it was canceled. */
@@ -108,7 +94,7 @@ function adviceOn({ error }: ResultDocument): SyncContent['advice'] {
   return empty.length > 0 || errorKinds[error.kind].cure !== undefined ? { empty } : undefined
 }
 
-/** The report. Its title says why a run with an error did not complete, because a list of problems only begins with their number. */
+/** The title says why a run with an error did not complete, because a list of problems only begins with their number. */
 const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[] =>
   error === undefined || error.kind === 'canceled'
     ? blocks
@@ -121,7 +107,7 @@ const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[
         return rest.length === 0 ? [] : [{ ...block, text: rest.join('\n') }]
       })
 
-/** An input that is part of the default label is wrong. A comment with another label would never be updated. */
+/** A comment with a label from a wrong input would never be updated. */
 function hasWrongLabelInput(result: PublishableResult) {
   const { error, document, publishSettings } = result
   const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
@@ -132,7 +118,7 @@ function hasWrongLabelInput(result: PublishableResult) {
   )
 }
 
-/** Whether one of these inputs is wrong: the input, its variable, or a line of the config file. */
+/** The input, its variable, or a line of the config file. */
 const isAbout = ({ error }: PublishableResult, inputs: readonly string[]) =>
   error instanceof InputError &&
   error.diagnostics.some(({ location: { file }, message }) =>

@@ -5,6 +5,7 @@ import { isOperationName, operations } from '../operations.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import { keepLatest } from '../platform/core/concurrency.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
+import { withoutUndefined } from '../platform/core/keys.ts'
 import { type Inline, trusted, untrusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
@@ -12,7 +13,7 @@ import { capitalize, listFirst, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Cancellation } from '../platform/http/cancellation.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
-import type { ResultDocument, ResultError, RunResult } from '../platform/operation/result.ts'
+import type { ResultDocument, ResultError, RunResult, RunSubject } from '../platform/operation/result.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { type LinkTo, renderMarkdown } from '../platform/report/markdown.ts'
 import { credentialsIn } from './credentials.ts'
@@ -31,7 +32,6 @@ import {
   writeWorkspaceFile,
 } from './workspace.ts'
 
-/** The parts of a run that differ between the action and the command line. */
 export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
   readonly env: Variables
   /** Files are read and written here, and relative paths start here. */
@@ -39,26 +39,22 @@ export interface Surface extends Pick<RunDeps, 'confirm' | 'openGitHub'> {
   readonly cancellation: Cancellation
   readonly isAction?: boolean
   note(line: string): void
-  /** Every request and decision; absent unless the debug log is on. */
+  /** Absent unless the debug log is on. */
   debug?(line: string): void
   warn(line: string): void
   showProgress(step: ProgressStep): void
   showResult(result: PublishableResult): void
   setOutputs?(outputs: Readonly<Record<string, string>>): void
-  /** File for the job summary. Undefined where there is no summary, and empty where the runner's variable is missing. */
+  /** Undefined where there is no summary, and empty where the runner's variable is missing. */
   readonly summaryFile: string | undefined
   readonly linkTo?: LinkTo
   readonly remote?: Remote
-  /** The next command to try after an error, which may hold secrets. Absent where there are no commands. */
+  /** May hold secrets. Absent where there are no commands. */
   nextCommand?(error: ResultError): string | undefined
 }
 
-interface PublishedResult extends PublishableResult {
-  readonly warnings: number
-}
-
 /** The path of every run of the action and the command line: read input, run, verdict, report, publish. */
-export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface): Promise<PublishedResult> {
+export async function runAndPublish(operation: string, inputs: RunRequest['inputs'], surface: Surface) {
   const { env, directory, cancellation, isAction = false } = surface
   const used: UsedFiles = new Set()
   const defaultFile = resultFilePath(undefined, surface, operation)
@@ -114,7 +110,7 @@ export async function runAndPublish(operation: string, inputs: RunRequest['input
   return { ...result, warnings }
 }
 
-/** Adds the reports that every operation has, apart from `json`: of any result, also of an error. */
+/** Adds html and markdown to any result, also of an error. */
 export async function withReports<R extends PublishableResult>(result: R): Promise<R> {
   const { blocks, files, document } = result
   const wanted = (result.publishSettings.reports ?? []).filter(
@@ -149,7 +145,7 @@ interface MessageContext {
   readonly issueNumber?: number | undefined
 }
 
-/** Sends a message to the webhook, if the settings ask for it. Resolves to a line with the reason when it could not be delivered. */
+/** Resolves to the reason when it could not be delivered. */
 export async function sendMessage(result: PublishableResult, context: MessageContext): Promise<string | undefined> {
   const { notifyUrl: url, notifyFormat: format = 'slack', notifyOn = 'failure', project, environment } = result.publishSettings
   const { env, secrets, cancellation, note, change, issueNumber } = context
@@ -163,21 +159,16 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
 }
 
 function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
-  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
-  const subject = {
-    ...(requestId !== undefined && { requestId }),
-    ...(organizationId !== undefined && { organizationId }),
-    ...(serviceId !== undefined && { serviceId }),
-    ...(serverUrl !== undefined && { serverUrl }),
-  }
+  const { requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
   const footers = result.blocks.filter(({ kind }) => kind === 'footer')
-  return toErrorResult(operation, error, subject, footers)
+  return toErrorResult(result.document.operation, error, subject, footers)
 }
 
 /** Files usually fail for the same reason, so more failures than this are not named. */
 const maxNamedFailures = 3
 
-/** Writes the essential files. If one cannot be written, the run ends with an error. */
+/** The run ends with an error if one cannot be written. */
 export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string, used: UsedFiles): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
   const failures = await writeFiles(essential, directory, used)
@@ -197,10 +188,7 @@ interface Publisher {
   readonly linkTo?: LinkTo
 }
 
-/**
- * Writes result file, outputs, output files and job summary. A failure becomes a warning and does not change the verdict. Resolves to the
- * number of warnings.
- */
+/** A failure becomes a warning and does not change the verdict. Resolves to the number of warnings. */
 export async function publish(
   { document, outputs, files, blocks }: RunResult,
   publisher: Publisher,
@@ -232,7 +220,7 @@ export async function publish(
   return failures.length
 }
 
-/** Path of the result file: `given`, or a new file in the runner's temporary directory. Undefined without both. */
+/** `given`, or a new file in the runner's temporary directory. Undefined without both. */
 export function resultFilePath(
   given: string | undefined,
   { directory, env }: { readonly directory: string; readonly env: Variables },
@@ -248,13 +236,12 @@ export function resultFilePath(
 const maxOutputBytes = 512 * 1024
 
 interface ResultTexts {
-  /** The document in pieces, indented unless it is too long to be read. */
+  /** Indented unless it is too long to be read. */
   readonly forFile: Iterable<string>
-  /** The document as one line; lists and objects are left out when it is too long for an output. */
+  /** One line; lists and objects are left out when it is too long for an output. */
   readonly forOutput: string
 }
 
-/** The result document as JSON, for the file and for the output. */
 export function toResultTexts(document: ResultDocument): ResultTexts {
   let size = 0
   for (const piece of jsonPieces(document)) {
@@ -273,7 +260,7 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
 
 const itemsInPiece = 1000
 
-/** JSON in pieces, because the whole text of a large result takes several times its size while it is made and written. */
+/** The whole text of a large result takes several times its size while it is made and written. */
 function* jsonPieces(document: ResultDocument): Generator<string> {
   let start = '{'
   for (const [key, value] of Object.entries(document)) {
@@ -303,7 +290,7 @@ async function writeSummary(blocks: readonly Block[], file: string, linkTo: Link
   await appendFile(file, text)
 }
 
-/** Writes the files that are not essential. Returns a line for each that could not be written. */
+/** Returns a line for each that could not be written. */
 export const writeOutputFiles = (files: readonly OutputFile[], directory: string, used: UsedFiles): Promise<readonly string[]> =>
   writeFiles(
     files.filter(({ isEssential }) => !isEssential),

@@ -1,8 +1,8 @@
 import { normalize } from 'node:path'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import type { Target } from '../platform/api/path.ts'
-import { defaultProfile, type Profile, type ProfileName, profileNamed } from '../platform/api/profiles.ts'
-import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, type LintSettings } from '../platform/core/diagnostics.ts'
+import { defaultProfile, type ProfileName, profileNamed } from '../platform/api/profiles.ts'
+import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput } from '../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../platform/core/names.ts'
@@ -10,7 +10,7 @@ import { quote } from '../platform/core/text.ts'
 import { metaOf, type Shape } from '../platform/documents/schema.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
-import type { NamedEnvironment, Operation, PreviousOwner } from '../platform/operation/operation.ts'
+import type { Operation } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
 import { type RunConnection, resolveConnection } from './connection.ts'
 import { decodeAll, parseFields, type Values } from './decode.ts'
@@ -28,27 +28,10 @@ import {
 } from './settings.ts'
 import { checkVariables } from './variables.ts'
 
-/** A request that is complete and valid. */
-export interface RunInput {
-  readonly name: OperationName
-  readonly operation: Operation
-  readonly input: Values
-  readonly settings: Settings
-  readonly connection: RunConnection | undefined
-  readonly profile: Profile
-  readonly lintSettings: LintSettings
-  readonly sqlFunctions: readonly string[]
-  readonly previousOwner: PreviousOwner
-  readonly environment: NamedEnvironment | undefined
-  /** Where each common setting that was given comes from: `input`, `environment`, or the config file's name. */
-  readonly sources: Readonly<Record<string, string>>
-  readonly warnings: readonly string[]
-  readonly organizationId: string
-  readonly target: Target | undefined
-}
+export type RunInput = Awaited<ReturnType<typeof readInput>>
 
 /** Throws an InputError that lists all problems. */
-export async function readInput(request: RunRequest, files: Files): Promise<RunInput> {
+export async function readInput(request: RunRequest, files: Files) {
   const { areText, env } = request
   const inputs = withoutEmptyInputs(request)
   const name = operationNamed(request.operation)
@@ -70,7 +53,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   // Problems of other inputs would mislead: no value of them makes the operation available.
   const unavailable = explainUnavailable(name, operation, settings.values.profile)
   if (unavailable !== undefined) throw inputError('operation', unavailable)
-  const { connection, diagnostics } = resolveConnection(settings, { scope: operation.scope, env })
+  const { connection, diagnostics } = resolveConnection(settings, operation.scope, env)
   const known = [...settingNames, ...Object.keys(shape)]
   const all = [
     ...Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
@@ -109,6 +92,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
     sqlFunctions: settings.sqlFunctions,
     previousOwner: settings.previousOwner,
     environment: settings.environment,
+    /** `input`, `environment`, or the name of the config file. */
     sources: settings.sources,
     warnings: variables.warnings,
     organizationId: complete.organizationId ?? '',
@@ -116,7 +100,7 @@ export async function readInput(request: RunRequest, files: Files): Promise<RunI
   }
 }
 
-/** GitHub passes a secret or a variable that does not exist, and an input that is not set, as the same empty text. */
+/** GitHub passes a secret, a variable or an input that does not exist as the same empty text. */
 function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {
   const name = one.location.file
   const variable = toEnvironmentName(name)
@@ -131,7 +115,7 @@ function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunReq
   return { ...one, message: one.message.replace(/^is missing(?: or empty)?/, state) }
 }
 
-/** The variable of the step that explains why an input is missing. The name of the secret that the workflow gives it is not known. */
+/** The name of the secret that the workflow gives the variable is not known. */
 export const emptyVariable = (message: string): string | undefined => /^is missing, because (\w+) is empty/.exec(message)?.[1]
 
 /** A config file that is not read may have the missing settings. */
@@ -140,7 +124,7 @@ async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Pr
   return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
 }
 
-/** Refuses a format that the operation does not have or that was given twice, and two formats, or a format and the plan file, with one path. */
+/** Refuses unknown formats, a format twice, and two files with one path. */
 function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings, planFile: unknown) {
   const known: readonly string[] = [...new Set([...commonFormats, ...Object.keys(own)])]
   return (values.reports ?? []).flatMap(({ format, path }, i, all) => {
@@ -158,35 +142,27 @@ function checkReports(name: OperationName, { reports: own = {} }: Operation, { v
 /** The open issue is the only memory of the last state. */
 function checkNotifyOn({ values: { notifyOn, issue }, diagnosticFor }: GivenSettings, isAction: boolean): readonly Diagnostic[] {
   if (notifyOn !== 'change') return []
-  if (!isAction)
-    return [
-      diagnosticFor('notifyOn', '`change` works only in the GitHub Action, which remembers the last result in an issue. Use `failure`.'),
-    ]
-  return issue === 'on-failure'
-    ? []
-    : [
-        diagnosticFor(
-          'notifyOn',
-          '`change` needs `issue: on-failure`, because the issue remembers the last result. Set it, or use `failure`',
-        ),
-      ]
+  if (isAction && issue === 'on-failure') return []
+  const problem = isAction
+    ? '`change` needs `issue: on-failure`, because the issue remembers the last result. Set it, or use `failure`'
+    : '`change` works only in the GitHub Action, which remembers the last result in an issue. Use `failure`.'
+  return [diagnosticFor('notifyOn', problem)]
 }
 
 const readOnlyPlace = `read-only is set, as an option or as ${toEnvironmentName('read-only')}`
 
-/** What a read-only run does not do. Outside of the action, comment and issue have no effect. */
+/** Outside of the action, comment and issue have no effect. */
 function refuseWrites(
   name: OperationName,
   { effect }: Operation,
   { values: { comment = 'off', issue = 'off', notifyUrl }, diagnosticFor }: GivenSettings,
   isAction: boolean,
 ): readonly Diagnostic[] {
-  const place = readOnlyPlace
   return [
-    ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${place}`)] : []),
-    ...(isAction && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${place}; set comment: off`)] : []),
-    ...(isAction && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${place}; set issue: off`)] : []),
-    ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${place}; leave notify-url out`)]),
+    ...(effect === 'write' ? [inputDiagnostic('operation', `${name} writes to the service, but ${readOnlyPlace}`)] : []),
+    ...(isAction && comment !== 'off' ? [diagnosticFor('comment', `writes comments, but ${readOnlyPlace}; set comment: off`)] : []),
+    ...(isAction && issue !== 'off' ? [diagnosticFor('issue', `writes issues, but ${readOnlyPlace}; set issue: off`)] : []),
+    ...(notifyUrl === undefined ? [] : [diagnosticFor('notifyUrl', `sends notifications, but ${readOnlyPlace}; leave notify-url out`)]),
   ]
 }
 

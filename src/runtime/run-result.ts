@@ -13,7 +13,6 @@ import { type Block, composeBlocks, type Status } from '../platform/report/block
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { causeOfError, causeOfVerdict, toCauseText } from './cause.ts'
 
-/** Adds the next command to the error of a result, if there are both. */
 export function withNextCommand<R extends RunResult>(result: R, commandFor: (error: ResultError) => string | undefined): R {
   const { error } = result.document
   const nextCommand = error && commandFor(error)
@@ -34,21 +33,9 @@ interface CompletedOperation {
   readonly startedAtMs: number
 }
 
-/** Makes the values that entry points show, write and return. */
-export async function toRunResult({
-  name,
-  operation,
-  input,
-  result,
-  resultForFiles,
-  verdict,
-  report,
-  isWarnOnly,
-  reports,
-  subject,
-  startedAtMs,
-}: CompletedOperation): Promise<RunResult> {
-  const isLenient = verdict.status === 'fail' && isWarnOnly
+export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
+  const { name, operation, input, result, verdict, report, subject, startedAtMs } = run
+  const isLenient = verdict.status === 'fail' && run.isWarnOnly
   const status = isLenient ? 'warn' : verdict.status
   const described = describeVerdict(status, verdict, report.headline, isLenient)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
@@ -66,7 +53,7 @@ export async function toRunResult({
       ),
     },
     blocks,
-    files: [...(operation.files?.(resultForFiles, input) ?? []), ...(await ownReports())],
+    files: [...(operation.files?.(run.resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
     cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
     keyLines: () => operation.keyLines?.(result, input) ?? [],
@@ -76,7 +63,7 @@ export async function toRunResult({
   }
 
   async function ownReports(): Promise<readonly OutputFile[]> {
-    const written = reports.map(async ({ format, path }) => {
+    const written = run.reports.map(async ({ format, path }) => {
       const content = await operation.reports?.[format]?.(result, input, blocks)
       return content === undefined ? [] : [{ input: 'reports', path, content }]
     })
@@ -97,7 +84,7 @@ function exitCodeFor(status: Status, exit: Verdict['exit']) {
   return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
 }
 
-/** `isLenient`: whether warn-only turned a failure into this warning. */
+/** `isLenient`: warn-only turned a failure into this warning. */
 function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLenient: boolean): { line: Line; blocks: readonly Block[] } {
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
@@ -109,7 +96,6 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLen
   return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
 }
 
-/** Maximum number of reasons in one sentence. */
 const maxInLine = 2
 
 function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
@@ -123,7 +109,7 @@ function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[])
 const withReasons = (headline: Line, reasons: readonly Line[]) =>
   reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
 
-/** The last line of every report: its organization and service, and the start of the run in milliseconds since the epoch. */
+/** `startedAtMs`: milliseconds since the epoch. */
 export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, startedAtMs: number, services?: Line): Block {
   const service = services ?? (serviceId === undefined ? undefined : say`service ${serviceId}`)
   const parts = [
@@ -138,7 +124,6 @@ export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, s
 /** Most errors have at most five lines. */
 const maxKeyLines = 5
 
-/** The result of a run that ended with an error. */
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
   const diagnostics = error instanceof InputError ? error.diagnostics : []

@@ -25,18 +25,17 @@ import { footerOf, toErrorResult, toRunResult, unfinished } from './run-result.t
 import { type GivenSettings, type RunRequest, readSettings } from './settings.ts'
 import { defaultConfigFile } from './workspace.ts'
 
-/** The dependencies of a run. Tests and the library pass their own. */
 export interface RunDeps {
   readonly clock: Clock
   readonly random: () => number
   readonly note: (line: string) => void
   /** Problems that do not fail the run. Without it, they are notes. */
   readonly warn?: (line: string) => void
-  /** Every answer and every decision, without secrets; undefined unless the debug log is on. */
+  /** Gets no secrets; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
   readonly cancellation: Cancellation
   readonly files: Files
-  /** Asks a person before a write. Throws an InputError when it cannot ask. Absent where the run asks no one. */
+  /** Throws an InputError when it cannot ask. Absent where the run asks no one. */
   readonly confirm?: ((review: Confirmation) => Promise<boolean>) | undefined
   /** Absent outside of the action. `paths` are of files that every run reads. */
   readonly openGitHub?: ((access: Omit<GitHubAccess, 'env'>, paths: readonly string[]) => GitHubReader) | undefined
@@ -48,30 +47,26 @@ export interface ProgressStep {
   readonly done: number
   readonly total: number
   readonly text: string
-  /** Makes the result document of a run that ends here. */
   document(): Promise<ResultDocument>
 }
 
-/** The settings of comments, issues and notifications. */
 export type NotifySetting = 'comment' | 'commentLabel' | 'prNumber' | 'issue' | 'githubToken' | 'notifyUrl' | 'notifyFormat' | 'notifyOn'
 
-/** The settings for what happens after the run. */
 export type PublishSettings = {
   readonly summary: boolean
   readonly environment?: string
   readonly project?: string
-  /** Whether the plan is saved, so that another job can apply it. */
+  /** A saved plan can be applied by another job. */
   readonly savesPlan?: boolean
 } & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
 
-/** Whether a run of the action keeps a comment or an issue. */
 export const writesToGitHub = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
 export interface PublishableResult extends RunResult {
   readonly publishSettings: PublishSettings
 }
 
-/** Reads the input, runs the operation, and makes verdict and report. Throws nothing, prints nothing, writes no file. */
+/** Throws nothing, prints nothing, writes no file. */
 export async function runOperation(given: RunRequest, deps: RunDeps): Promise<PublishableResult> {
   const startedAtMs = deps.clock.now()
   const secrets = credentialsIn(given.inputs, given.env)
@@ -118,7 +113,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
   }
 }
 
-/** Hides the secrets that the run was given, and copied URLs of webhooks, or only the secrets. */
+/** `redact` also hides copied URLs of webhooks. */
 type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 
 const publishSettingsOf = ({ settings, environment, operation, input }: RunInput, files: Files) => ({
@@ -138,14 +133,14 @@ function aboutOf(operation: Operation | undefined, { project, planFile }: Values
 
 const debugLog = ({ debug }: RunDeps, redact: Redact): ((line: string) => void) | undefined => debug && ((line) => debug(redact(line)))
 
-/** The source of each setting, without the values, because one of them may be a secret. */
+/** Values are left out, because one of them may be a secret. */
 function describeSources({ name, operation, profile, connection, sources }: RunInput) {
   const where = connection === undefined ? 'no requests' : connection.baseUrl.href
   const settings = Object.entries(sources).map(([setting, source]) => `${toKebab(setting)} (${source})`)
   return `${name} (${operation.effect}), profile ${profile.name}, ${where}; settings given: ${settings.join(', ') || 'none'}`
 }
 
-/** The valid settings, which decide where the result is published after a wrong input. */
+/** The valid settings decide where the result is published after a wrong input. */
 async function validSettings(request: RunRequest, files: Files): Promise<PublishSettings> {
   const { env, planFile } = request.inputs
   const { values, inputs } = await readSettings(request, files).catch((): Partial<GivenSettings> => ({}))

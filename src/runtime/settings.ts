@@ -5,7 +5,7 @@ import { quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Shape } from '../platform/documents/schema.ts'
 import type { Files } from '../platform/operation/files.ts'
-import { fileInputs, type Settings, settingsSchema } from '../platform/operation/inputs.ts'
+import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import type { NamedEnvironment } from '../platform/operation/operation.ts'
 import type { CommonTarget } from '../sync/declarations/environment.ts'
 import type { Config } from './config-file.ts'
@@ -13,20 +13,18 @@ import { type DiagnosticFor, decodeAll, parseFields, type Values } from './decod
 import { variableInputs } from './input-names.ts'
 import { defaultConfigFile } from './workspace.ts'
 
-/** The request to the action, the command line or the library, before any check. */
 export interface RunRequest {
   readonly operation: string
-  /** Inputs by camelCase name; undefined means not given. An empty text is an error. */
+  /** Inputs by camelCase name. An empty text is an error. */
   readonly inputs: Values
   readonly areText: boolean
-  /** Whether inputs are those of the action, which reads other settings from variables only, and writes comments and an issue. */
+  /** The action reads other settings from variables only, and writes comments and an issue. */
   readonly isAction?: boolean
   readonly env: Variables
-  /** Resolves to undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
+  /** Undefined when the default config file does not exist. Throws an InputError when a file given by name does not exist. */
   readonly readConfigFile: (path: string, isRequired: boolean) => Promise<string | undefined>
 }
 
-/** The values that were given, of the names that are wanted. */
 export const pick = (values: Values, isWanted: (key: string) => boolean): Values =>
   Object.fromEntries(Object.entries(values).filter(([key, value]) => value !== undefined && isWanted(key)))
 
@@ -37,10 +35,7 @@ export const withoutEmptyInputs = (request: RunRequest): Values =>
 
 export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
-/**
- * The common settings that are valid by themselves, in this order of precedence: inputs, variables, the file of the
- * environment that `env` names, the config file.
- */
+/** Settings that are valid by themselves, in this order of precedence: inputs, variables, the file of the environment, the config file. */
 export async function readSettings(request: RunRequest, files: Files) {
   const { areText, env, readConfigFile } = request
   const own = pick(withoutEmptyInputs(request), (key) => settingNames.includes(key))
@@ -104,12 +99,7 @@ function strictestReadOnly(given: readonly unknown[]): Values {
   return strictest === undefined ? {} : { readOnly: strictest }
 }
 
-interface LoadedEnvironment {
-  readonly environment?: NamedEnvironment | undefined
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-async function loadEnvironment(name: unknown, files: Files, common: CommonTarget): Promise<LoadedEnvironment> {
+async function loadEnvironment(name: unknown, files: Files, common: CommonTarget) {
   if (typeof name !== 'string') return { diagnostics: [] }
   try {
     // Most runs have no environment.
@@ -132,11 +122,9 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
 
 const settingOrigin = (values: Values, source: string) => Object.fromEntries(Object.keys(values).map((name) => [name, source]))
 
-/** Whether the input has a variable. */
 export const hasInputVariable = (name: string): boolean =>
   settingNames.includes(name) || [...variableInputs, ...fileInputs].includes(toKebab(name))
 
-/** The inputs in the variables of the process, each as `WATCHKEEPER_` and its name. */
 export function readVariables(shape: Shape, env: Variables): Values {
   const found = Object.keys(shape)
     .filter(hasInputVariable)
@@ -144,32 +132,26 @@ export function readVariables(shape: Shape, env: Variables): Values {
   return decodeAll(shape, Object.fromEntries(found.filter(([, text]) => text)))
 }
 
+const emptyConfig: Config = {
+  values: {},
+  inputs: {},
+  lintSettings: {},
+  sqlFunctions: [],
+  previousOwner: {},
+  diagnostics: [],
+  locationOf: () => undefined,
+}
+
 async function loadConfig(path: string, isRequired: boolean, readConfigFile: RunRequest['readConfigFile']): Promise<Config> {
-  const empty: Config = {
-    values: {},
-    inputs: {},
-    lintSettings: {},
-    sqlFunctions: [],
-    previousOwner: {},
-    diagnostics: [],
-    locationOf: () => undefined,
-  }
   try {
     const text = await readConfigFile(path, isRequired)
-    if (text === undefined) return empty
+    if (text === undefined) return emptyConfig
     const { readConfig } = await import('./config-file.ts')
-    return readConfig(text, path)
+    return { ...emptyConfig, ...readConfig(text, path) }
   } catch (thrown) {
-    if (thrown instanceof InputError) return { ...empty, diagnostics: thrown.diagnostics }
+    if (thrown instanceof InputError) return { ...emptyConfig, diagnostics: thrown.diagnostics }
     throw thrown
   }
 }
 
-/** The given settings, valid or not, and the values of the valid ones. */
-export interface GivenSettings {
-  readonly values: Partial<Settings>
-  readonly inputs: Values
-  readonly names: ReadonlySet<string>
-  readonly sqlFunctions: readonly string[]
-  readonly diagnosticFor: DiagnosticFor
-}
+export type GivenSettings = Awaited<ReturnType<typeof readSettings>>

@@ -1,7 +1,6 @@
 import { exitCodes } from '../platform/core/errors.ts'
 import { type Cancellation, createWriteLog, type WriteLog } from '../platform/http/cancellation.ts'
 
-/** The parts of a process that cancellation uses. */
 export interface Signals {
   on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
   off(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown
@@ -10,7 +9,7 @@ export interface Signals {
 
 interface SignalCancellation extends Cancellation {
   readonly writes: WriteLog
-  /** The exit code of a run that a signal ended; undefined before the first signal. */
+  /** Undefined before the first signal. */
   exitCode(): number | undefined
   /** Stops listening, so that the process can end by itself. */
   dispose(): void
@@ -18,7 +17,7 @@ interface SignalCancellation extends Cancellation {
 
 /**
  * The first signal stops new requests and gives the one under way some time. The second one ends the process. The exit code says whether
- * anything was written, or may have been.
+ * anything may have been written.
  */
 export function cancelOnSignals(signals: Signals): SignalCancellation {
   const stop = new AbortController()

@@ -23,8 +23,8 @@ const minTypoLength = 5
 const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
 
 /**
- * Checks all variables with the prefix of this project. One that resembles an input of any operation is an error. Any other unknown one is
- * a warning, because another tool may read it. An empty variable counts as not set.
+ * One that resembles an input of any operation is an error. Any other unknown one is a warning, because another tool may read it. An empty
+ * variable counts as not set.
  */
 export function checkVariables(env: Variables) {
   const given = Object.keys(env).filter(

@@ -9,7 +9,7 @@ import type { Variables } from '../platform/core/variables.ts'
 import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../platform/operation/files.ts'
 import type { ReadFiles } from '../platform/operation/operation.ts'
 
-/** Eight digits that make a name unique, not secret. `node:crypto` takes 3 ms to load. */
+/** Unique, not secret. `node:crypto` takes 3 ms to load. */
 export const randomPart = (): string =>
   Math.floor(Math.random() * 2 ** 32)
     .toString(16)
@@ -19,10 +19,10 @@ export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? 
 
 const maxReadBytes = 5 * 1024 * 1024
 
-/** The real paths of the files that a run has read or written, which no report replaces. */
+/** Real paths of files that no report replaces. */
 export type UsedFiles = Set<string>
 
-/** Reads a regular UTF-8 file under `root`. Throws an InputError named after `input`. */
+/** Throws an InputError named after `input`. */
 export async function readWorkspaceFile(root: string, path: string, input: string, used?: UsedFiles): Promise<string> {
   const refuse = (reason: string): InputError => inputError(input, `"${quote(path)}" ${reason}`)
   const real = await realPathOf(resolve(root, path))
@@ -48,7 +48,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
 /** More than a repository declares by hand. */
 const maxFiles = 1000
 
-/** Files and links under `root` that match. Links that lead outside are rejected when they are read. Hidden files are not found. */
+/** Rejects links that lead outside only when they are read. Hidden files are not found. */
 async function findWorkspaceFiles(root: string, globs: readonly string[], input: string): Promise<FoundFiles> {
   const found = new Map<string, boolean>()
   const patterns = await patternsOf(root, globs)
@@ -63,7 +63,7 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   return { paths, ...(links.length > 0 && { links }), skipped }
 }
 
-/** The globs, in which a directory stands for all of its files. */
+/** A directory stands for all of its files. */
 const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
   Promise.all(
     globs.map((one) =>
@@ -73,7 +73,7 @@ const patternsOf = (root: string, globs: readonly string[]): Promise<readonly st
     ),
   )
 
-/** Returns a test for files, by their absolute paths: whether a run reads the file, itself or through a link. */
+/** The test gets absolute paths: whether a run reads the file, itself or through a link. */
 export async function createReadTest(root: string, { globs, paths }: ReadFiles): Promise<(file: string) => boolean> {
   const patterns = (await patternsOf(root, globs)).map((one) => posix.normalize(one))
   const realRoot = await realpath(root)
@@ -89,7 +89,7 @@ interface FileSearch {
   readonly paths: readonly string[]
 }
 
-/** Directories with files that would match, and that the search did not enter: wildcards do not follow links. */
+/** Wildcards do not follow links, so a directory may have more files that match. */
 async function findSkipped(search: FileSearch): Promise<readonly SkippedDirectory[]> {
   const reasons = new Map<string, string>()
   for (const base of new Set(search.patterns.flatMap(searchedDirectory))) {
@@ -102,7 +102,7 @@ async function findSkipped(search: FileSearch): Promise<readonly SkippedDirector
   return [...reasons].map(([path, reason]) => ({ path, reason })).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/** The directory below which wildcards of the pattern name directories. None when they name only files. */
+/** None when the wildcards name only files. */
 function searchedDirectory(pattern: string) {
   const parts = pattern.split('/')
   const first = parts.findIndex((part) => /[*?[\]{}()!+@\\]/.test(part))
@@ -123,7 +123,6 @@ async function whyNotEntered(path: string, search: FileSearch) {
 /** A directory with more entries is assumed to have a file that matches. */
 const maxEntries = 10_000
 
-/** Whether a file behind the link matches by its path through the link, and was not read. */
 async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: FileSearch) {
   // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
   const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
@@ -147,12 +146,11 @@ async function missesFiles(link: { readonly path: string; readonly target: strin
 }
 
 interface WalkEntry {
-  /** Relative to the directory of the walk. */
   readonly path: string
   readonly kind: 'file' | 'link' | 'unreadable'
 }
 
-/** Everything below a directory, except hidden entries. Follows no links. */
+/** Leaves out hidden entries. Follows no links. */
 async function* walk(directory: string, path = ''): AsyncGenerator<WalkEntry> {
   let entries: readonly Dirent[]
   try {
@@ -182,7 +180,6 @@ async function demandCheckout(root: string, { GITHUB_ACTIONS }: Variables, input
     throw inputError(input, 'the workspace is empty. Add a step with actions/checkout before this one')
 }
 
-/** The workspace as operations see it. */
 export const workspaceFiles = (
   root: string,
   env: Variables,
@@ -212,7 +209,6 @@ function readRanBy(env: Variables): Files['ranBy'] {
   return { ...(actor !== undefined && { actor }), ...(page !== undefined && { page }) }
 }
 
-/** The config file, unless `config` names another one. */
 export const defaultConfigFile = '.watchkeeper.yml'
 
 async function configAbove(root: string, way = ''): Promise<string | undefined> {
@@ -222,11 +218,11 @@ async function configAbove(root: string, way = ''): Promise<string | undefined> 
   return isTop ? undefined : configAbove(root, `${way}../`)
 }
 
-/** The remote of the clone, which only the command line asks Git for. */
+/** Only the command line asks Git for it. */
 export interface Remote {
-  /** `owner/repo`. */
+  /** `owner/repo` */
   name(): Promise<string | undefined>
-  /** `host/owner/repo`. */
+  /** `host/owner/repo` */
   address(): Promise<string | undefined>
 }
 
@@ -242,7 +238,6 @@ async function mayBeFromFork(env: Variables) {
   return mayConcernFork({ eventName, repository, ref }, await readEvent(file))
 }
 
-/** Undefined for a file that does not exist, unless it is required. */
 export async function readOptionalFile(root: string, path: string, isRequired: boolean, used?: UsedFiles): Promise<string | undefined> {
   const exists = (await realPathOf(resolve(root, path))) !== undefined
   return exists || isRequired ? readWorkspaceFile(root, path, 'config', used) : undefined
@@ -256,8 +251,8 @@ function isInside(root: string, path: string) {
 }
 
 /**
- * Writes to a path relative to the workspace `root`, or to an absolute one. Throws an Error with the reason when a path inside of the
- * workspace leads outside through a link, or when the target is not a regular file, is below `.git` or `.github`, or is used.
+ * Relative to the workspace `root`, or absolute. Throws an Error with the reason when a path inside of the workspace leads outside through
+ * a link, or when the target is not a regular file, is below `.git` or `.github`, or is used.
  */
 export async function writeFileFrom(
   root: string,
@@ -285,7 +280,7 @@ async function nearestDirectory(directory: string): Promise<string> {
   return parent === directory || (await realPathOf(directory)) !== undefined ? directory : nearestDirectory(parent)
 }
 
-/** Writes a file inside of the workspace, without following links. Throws an Error with the reason if it cannot. */
+/** Follows no links. Throws an Error with the reason. */
 export async function writeWorkspaceFile(root: string, path: string, content: OutputFile['content']): Promise<void> {
   const workspace = resolve(root)
   const target = resolve(workspace, path)
@@ -295,7 +290,7 @@ export async function writeWorkspaceFile(root: string, path: string, content: Ou
   await writeWholeFile(target, content)
 }
 
-/** Throws an Error when the path exists and is not a regular file: a device, a pipe or a link would be lost. */
+/** A device, a pipe or a link would be lost. */
 async function requireReplaceable(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined)
   if (stats !== undefined && !stats.isFile()) throw new Error(`it is ${fileTypeOf(stats)}, not a regular file`)
@@ -321,7 +316,7 @@ async function makeOwnDirectory(path: string) {
   if (!stats.isDirectory()) throw new Error(`is in "${quote(path, 120)}", which is a link or not a directory`)
 }
 
-/** Writes a new file with the mode of the target next to it, and renames it. Readers see the old file or the new one, and a link is replaced. */
+/** Renames a new file with the mode of the target. Readers see the old file or the new one, and a link is replaced. */
 async function writeWholeFile(path: string, content: OutputFile['content']): Promise<void> {
   const temporary = join(dirname(path), `.watchkeeper-${randomPart()}`)
   try {

@@ -1,8 +1,7 @@
 // Walks every state of an existing object, its declaration and the server, and compares what the planner decides with the rules of links and
 // bases, written down a second time. docs/files.md has them for users.
 import { describe, expect, it } from 'vitest'
-import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
-import { baseOf } from '../../src/kinds/base.ts'
+import { baseOf, declarationDigest, toAdoptedId } from '../../src/kinds/base.ts'
 import type { StoredObject } from '../../src/kinds/kind.ts'
 import type { KindName } from '../../src/kinds/kind-names.ts'
 import type { Change, Plan } from '../../src/sync/decide/change.ts'

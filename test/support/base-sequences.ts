@@ -1,7 +1,6 @@
 // Random sequences of persons in the web app, authors of files, upgrades of the server, rotated secrets, renamed references and runs, for one object.
 // The oracle remembers every value that a person wrote, and shares no code with the rules that it judges.
-import { declarationDigest, toAdoptedId } from '../../src/kinds/adopt.ts'
-import { withBase } from '../../src/kinds/base.ts'
+import { declarationDigest, toAdoptedId, withBase } from '../../src/kinds/base.ts'
 import type { Body, StoredObject } from '../../src/kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../src/kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../src/kinds/kinds.ts'

@@ -1,8 +1,8 @@
 // A service that sleeps and wakes by known causes, minute by minute. The same causes run with and without other alerts, so that the true
 // price of alerts is known.
 
+import type { AlertSchedule } from '../../src/cost/idling/price.ts'
 import type { DailyCompute } from '../../src/cost/idling/profile.ts'
-import type { AlertSchedule } from '../../src/cost/idling/schedules.ts'
 import { demo, type Emulator } from '../../src/emulator/index.ts'
 import type { Activity } from '../../src/platform/api/activities.ts'
 import { addDays, type Day, dayOf } from '../../src/platform/core/dates.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readMemory } from '../../src/delivery/github/body.ts'
-import { withAdoptedId } from '../../src/kinds/adopt.ts'
+import { withAdoptedId } from '../../src/kinds/base.ts'
 import { readTextMarker, readTextSecrets, withoutTextMarker } from '../../src/kinds/marker.ts'
 import { credentialIn } from '../../src/platform/core/credentials.ts'
 import * as escapes from '../../src/platform/core/escape.ts'

@@ -1,12 +1,94 @@
 import * as z from 'zod'
 import { formatMoment } from '../../platform/core/dates.ts'
 import { minuteMs } from '../../platform/core/durations.ts'
-import { type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
+import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { integer, noted, onMissingInput } from '../../platform/operation/inputs.ts'
 import type { Part } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
+import { pass, type Verdict } from '../../platform/report/report.ts'
 import { type Cell, shown, table } from '../../platform/report/table.ts'
-import { formatCoverage, minCoverage } from '../../signals/backtest/coverage.ts'
-import { type AlertEstimate, estimateSchema } from '../../signals/backtest/result.ts'
+import type { Estimate } from '../../signals/backtest/estimate.ts'
+import { drawWindows } from '../../signals/backtest/evaluate.ts'
+import type { Judgement } from '../../signals/backtest/judge.ts'
+import type { Coverage } from '../../signals/backtest/series-api.ts'
+
+const count = (what: string) => z.int().optional().describe(what)
+
+/** What an alert would have done, as a result document has it. An alert without an estimate has no numbers. */
+export const estimateSchema = z.object({
+  verdict: z.enum(['fires', 'quiet', 'no-data', 'not-estimable']),
+  reason: z.string().optional().describe('Why it is not estimable.'),
+  windows: count('Evaluated windows.'),
+  breachingWindows: count('Windows in which a value violates the threshold.'),
+  episodes: count('Times that the alert began to fire.'),
+  notifiedAt: z.array(z.string()).optional().describe('Time of the first notification of each episode, at most 100.'),
+  notifications: count('One for each breaching window and group, as the server sends them.'),
+  notificationsOnBusiestDay: count('The most notifications on one UTC day.'),
+  longestEpisodeMinutes: z.number().optional().describe('Length of the longest episode.'),
+  shareOfTime: z.number().optional().describe('The part of the windows in which the alert fires, from 0 to 1.'),
+  sparkline: z.string().optional().describe('The values over time. █ marks breaching windows.'),
+  coverage: z
+    .object({
+      windowsWithData: z.int().describe('Windows in which the source has rows, with or without the condition of the alert.'),
+      share: z.number().describe('The part of the evaluated windows, from 0 to 1.'),
+      first: z.string().optional().describe('Start of the first window with data.'),
+      last: z.string().optional().describe('End of the last one.'),
+    })
+    .optional()
+    .describe('How much of the backtest has data. Absent where the source of a raw SQL tile is unknown.'),
+  fact: z
+    .string()
+    .optional()
+    .describe(
+      'The value now and in the range, and how often it reached the threshold: `now 2; 7 days: 0 … 9 in 168 of 168 windows; ≥ 5: reached in 3`.',
+    ),
+  findings: z
+    .array(z.object({ severity: z.enum(['warning', 'note']), message: z.string() }))
+    .optional()
+    .describe('What the values prove against the alert, such as a condition that no row can match.'),
+  suggestion: z
+    .union([
+      z.object({
+        threshold: z.number(),
+        windows: z.int().describe('Windows in a row: `numConsecutiveWindows`.'),
+        notificationsOnBusiestDay: z.int(),
+      }),
+      z.object({ reason: z.string().describe('Why there is none.') }),
+    ])
+    .optional()
+    .describe('Where the alert is above `max-notifications`: the condition that keeps it and detects all incidents of the alert.'),
+})
+
+export type AlertEstimate = z.output<typeof estimateSchema>
+
+const maxTimes = 100
+
+export function toAlertEstimate(estimate: Estimate, { fact, findings }: Partial<Judgement> = {}): AlertEstimate {
+  const judged = { ...(fact !== undefined && { fact }), ...(findings !== undefined && findings.length > 0 && { findings: [...findings] }) }
+  if (estimate.verdict === 'no-data') return { verdict: 'no-data', coverage: toCoverageResult(estimate.coverage), ...judged }
+  if (estimate.verdict === 'not-estimable') return { verdict: 'not-estimable', reason: estimate.reason }
+  const { longestEpisodeMs, shareOfTime, notifiedAtMs, ...counts } = estimate.summary
+  return {
+    verdict: estimate.verdict,
+    ...counts,
+    notifiedAt: notifiedAtMs.slice(0, maxTimes).map(toTime),
+    longestEpisodeMinutes: longestEpisodeMs / minuteMs,
+    shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
+    sparkline: drawWindows(estimate.windows),
+    ...(estimate.coverage && { coverage: toCoverageResult(estimate.coverage) }),
+    ...judged,
+  }
+}
+
+const toTime = (ms: number): string => new Date(ms).toISOString()
+
+const toCoverageResult = ({ windows, windowsWithData, firstMs, lastMs }: Coverage): AlertEstimate['coverage'] => ({
+  windowsWithData,
+  share: windows === 0 ? 0 : Math.round((windowsWithData / windows) * 1e6) / 1e6,
+  ...(firstMs !== undefined && { first: toTime(firstMs) }),
+  ...(lastMs !== undefined && { last: toTime(lastMs) }),
+})
 
 export const backtestedAlert = z.object({
   key: z.string().describe('The key in the files.'),
@@ -125,3 +207,70 @@ const suggestionTable = (alerts: readonly BacktestedAlert[]): Part =>
       'Notifications on the busiest day': ({ suggestion: one }) => ('reason' in one ? [] : one.notificationsOnBusiestDay),
     },
   )
+
+/** The part of the windows, in percent, that needs data. */
+const minCoverage = 90
+
+/** `100%`, `4.2%`. Never rounds to 100%. */
+const formatCoverage = (share: number): string => `${Math.floor(share * 1000) / 10}%`
+
+/** The inputs that make a backtest a gate. */
+export const gateInput = {
+  maxNotifications: integer(
+    'Fails if an alert would have notified more often than this on a day; plan needs `backtest`. The days are those of UTC.',
+    0,
+    100_000,
+  ).optional(),
+  onMissing: noted(onMissingInput.optional(), `An alert needs an estimate, and data in ${minCoverage}% of its windows.`),
+}
+
+export interface Gates {
+  readonly maxNotifications?: number | undefined
+  readonly onMissing?: 'fail' | 'warn' | 'ignore' | undefined
+}
+
+/** An alert without an estimate passes only where `onMissing` accepts it. */
+export function judgeBacktest(alerts: readonly BacktestedAlert[], { maxNotifications, onMissing = 'fail' }: Gates): Verdict {
+  if (maxNotifications === undefined) return pass
+  const failures = alerts.flatMap(({ key, next }): readonly Line[] => {
+    const busiest = next?.notificationsOnBusiestDay
+    if (busiest === undefined || busiest <= maxNotifications) return []
+    return [say`alert ${key} sends ${counted(busiest, 'notification')} on one day, above ${maxNotifications}`]
+  })
+  const noisy = alerts.find(({ next }) => (next?.notificationsOnBusiestDay ?? 0) > maxNotifications)
+  const missing = onMissing === 'ignore' ? [] : findUnchecked(alerts)
+  if (failures.length > 0 || (missing.length > 0 && onMissing === 'fail'))
+    return {
+      status: 'fail',
+      ...(noisy && { cause: say`alert ${noisy.key} notifies too often` }),
+      reasons: [...failures, ...(onMissing === 'fail' ? missing : [])],
+    }
+  return missing.length === 0 ? pass : { status: 'warn', reasons: missing }
+}
+
+/** The alerts for which too little is known to compare them with the maximum of notifications. */
+function findUnchecked(alerts: readonly BacktestedAlert[]): readonly Line[] {
+  const unknown = alerts.filter(({ next }) => next !== undefined && next.notificationsOnBusiestDay === undefined)
+  const names = join(
+    unknown.map(({ key }) => say`${key}`),
+    ', ',
+  )
+  const sparse = alerts.filter(({ next }) => next?.notificationsOnBusiestDay !== undefined && isSparse(next))
+  return [
+    ...(unknown.length === 0
+      ? []
+      : [
+          say`max-notifications could not be checked for ${names}; ${trusted(spellInput('on-missing', 'warn'))} accepts alerts without an estimate`,
+        ]),
+    ...sparse.map(({ key, next }) => say`max-notifications was checked for alert ${key} with ${describeSparse(next)}`),
+  ]
+}
+
+/** Whether too few windows have data, or their number is unknown. Without an evaluated window, there is nothing to cover. */
+const isSparse = (estimate: AlertEstimate): boolean =>
+  estimate.verdict !== 'not-estimable' && estimate.windows !== 0 && (estimate.coverage?.share ?? 0) * 100 < minCoverage
+
+const describeSparse = (estimate: AlertEstimate | undefined): Line =>
+  estimate?.coverage === undefined
+    ? say`an unknown share of windows with data: set the source of its tile, or ${trusted(spellInput('on-missing', 'warn'))}`
+    : say`data in only ${trusted(formatCoverage(estimate.coverage.share))} of its windows, below ${trusted(`${minCoverage}%`)}`

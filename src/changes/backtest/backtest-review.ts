@@ -7,8 +7,7 @@ import { flag, grouped } from '../../platform/operation/inputs.ts'
 import { paragraph } from '../../platform/report/blocks.ts'
 import { pass } from '../../platform/report/report.ts'
 import type { Review } from '../review.ts'
-import { backtestedAlert, reviewBlocks } from './backtest-report.ts'
-import { type Gates, gateInput, judgeBacktest } from './gates.ts'
+import { backtestedAlert, type Gates, gateInput, judgeBacktest, reviewBlocks } from './backtest-report.ts'
 
 /** The days before a review that `backtest: true` shows. */
 const reviewedDays = 7

@@ -8,7 +8,7 @@ import {
   isEvaluated,
   nextEvaluationMs,
   type OnFailedEvaluation,
-} from '../../kinds/alert/evaluation.ts'
+} from '../../kinds/alert/schedule.ts'
 import { describeStored, type StoredObject } from '../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { clip } from '../../platform/core/text.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { onFailedEvaluation } from '../../kinds/alert/evaluation.ts'
+import { onFailedEvaluation } from '../../kinds/alert/schedule.ts'
 import { grouped } from '../../platform/operation/inputs.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { diagnosticReports } from '../../platform/report/sarif.ts'

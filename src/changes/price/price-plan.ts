@@ -1,8 +1,13 @@
 import { type CostFacts, hasUnknownTarget, profileOf, readCostFacts } from '../../cost/idling/facts.ts'
-import { type AlertPrice, priceAlerts, type ScheduleChange, sleepsThroughAlerts } from '../../cost/idling/price.ts'
-import { reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
-import { runningAlert, scheduleOf } from '../../cost/idling/schedules.ts'
-import { isAwakeOrAsleep } from '../../cost/idling/timeline.ts'
+import {
+  type AlertPrice,
+  priceAlerts,
+  runningAlert,
+  type ScheduleChange,
+  scheduleOf,
+  sleepsThroughAlerts,
+} from '../../cost/idling/price.ts'
+import { isAwakeOrAsleep, reasons, type ServiceProfile } from '../../cost/idling/profile.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import type { Kind } from '../../kinds/kind.ts'

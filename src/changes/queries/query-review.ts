@@ -42,3 +42,12 @@ export const queryReview = {
     return facts.length > maxOpenFacts ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
   },
 } satisfies Review<object, QueryAnswer>
+
+/** What the server says about the longest queries of the SLOs that the plan writes. */
+export const sloReview = {
+  async run(context, planned) {
+    if (planned.found.slos.length === 0 || !context.api.hasSql || !planned.plan.changes.some(isDifference)) return {}
+    const { findSloQueryProblems } = await import('./slo-queries.ts')
+    return { diagnostics: await findSloQueryProblems(context, planned) }
+  },
+} satisfies Review<object, object>

@@ -4,8 +4,7 @@ import type { SqlQuery } from '../../platform/api/sql.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import type { Columns } from '../../signals/backtest/probe.ts'
-import type { Refusal } from '../../signals/backtest/read-rows.ts'
-import type { SeriesItem } from '../../signals/backtest/series-api.ts'
+import type { Refusal, SeriesItem } from '../../signals/backtest/series-api.ts'
 import { luceneColumns } from '../../signals/backtest/terms.ts'
 
 // What a source names, and what queries use of it, as a query without rows: the server says which table or column does not exist.

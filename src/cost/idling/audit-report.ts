@@ -84,7 +84,7 @@ type AuditFinding = AuditResult['findings'][number]
 
 /** Findings without an amount that differ only in their service are one row. */
 function foldFindings(findings: readonly AuditFinding[]): readonly (readonly [AuditFinding, ...AuditFinding[]])[] {
-  const keyOf = ({ name, serviceId, command, ...rest }: AuditFinding): string =>
+  const keyOf = ({ name, serviceId, command, ...rest }: AuditFinding) =>
     JSON.stringify(rest.high === undefined ? rest : [name, serviceId, rest])
   return [...Map.groupBy(findings, keyOf).values()].flatMap(([first, ...others]) =>
     first === undefined ? [] : [[first, ...others] as const],

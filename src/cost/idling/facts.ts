@@ -8,8 +8,7 @@ import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { whyNotTrusted } from '../usage/phrases.ts'
 import type { UsageRecord } from '../usage/records.ts'
 import { readUsageCost } from '../usage/usage-api.ts'
-import { type DailyCompute, profileService, type Reason, type ServiceProfile, usageDays } from './profile.ts'
-import { readTimeline } from './timeline.ts'
+import { type DailyCompute, profileService, type Reason, readTimeline, type ServiceProfile, usageDays } from './profile.ts'
 
 /** Why something could not be read: the first line of the error, which names the missing permission. */
 export interface ReadFailure {

@@ -2,31 +2,22 @@ import type { Alert } from '../../kinds/alert/alert.ts'
 import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { hasTag, type ListedService } from '../../platform/api/services.ts'
-import type { LintSettings } from '../../platform/core/diagnostics.ts'
+import type { LintSettings, Severity } from '../../platform/core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
 import { plural } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
-import { recordsInScope } from '../usage/scope.ts'
-import type { AuditRule } from './audit-rules.ts'
+import { recordsInScope } from '../usage/records.ts'
+import type { AuditRule } from './audit-result.ts'
 import type { CostFacts, ReadFailure, Usage } from './facts.ts'
-import { lengthMs } from './intervals.ts'
-import { coverageOf, monthDays, sleepsThroughAlerts } from './price.ts'
-import { type DailyCompute, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
-import { runningAlert, scheduleOf } from './schedules.ts'
+import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
+import { type DailyCompute, lengthMs, minDays, type Reason, reasons, type ServiceProfile } from './profile.ts'
 
-/** What a finding costs, in credits a month of 30 days. */
-export type CostEstimate =
-  | { readonly low: number; readonly high: number }
-  /** Why there is no number. */
-  | { readonly reason: string }
+/** Credits of a month of 30 days, or why there is no number. */
+export type CostEstimate = { readonly low: number; readonly high: number } | { readonly reason: string }
 
-export interface Finding {
-  readonly rule: AuditRule
-  readonly severity: 'error' | 'warning' | 'note'
-  readonly serviceId?: string
-  readonly name: string
+interface ServiceFinding {
   /** What was found, without the full stop. Trusted. */
   readonly evidence: string
   readonly names?: readonly string[]
@@ -36,7 +27,18 @@ export interface Finding {
   /** What to know before the change, or how to make it without a command. A whole sentence. */
   readonly advice?: string
   /** Findings with the same text are about the same awake hours or storage, so only one of them counts for a sum. */
+  readonly about?: string
+}
+
+export interface UnratedFinding extends ServiceFinding {
+  readonly serviceId?: string
+  readonly name: string
   readonly about: string
+}
+
+export interface Finding extends UnratedFinding {
+  readonly rule: AuditRule
+  readonly severity: Severity
 }
 
 export interface ServiceAlerts {
@@ -62,7 +64,6 @@ export const isStopped = ({ state }: ListedService): boolean => state === 'stopp
 export const maySleep = (service: ListedService): boolean =>
   service.idleScaling === true && !isStopped(service) && !goneStates.includes(service.state ?? '')
 
-/** A service with everything that its rules look at. */
 export interface AuditSubject extends AuditOptions {
   readonly service: ListedService
   readonly profile: ServiceProfile | Reason
@@ -74,20 +75,133 @@ export interface AuditSubject extends AuditOptions {
   readonly monthlyCompute: number | undefined
 }
 
-export type UnratedFinding = Omit<Finding, 'rule' | 'severity'>
-
-type ServiceFinding = Omit<UnratedFinding, 'name' | 'serviceId' | 'about'> & { readonly about?: string }
-
 export type ServiceRule = Exclude<AuditRule, 'stopped-warehouse'>
 
 export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) => ServiceFinding | undefined>> = {
-  'idling-off': findIdlingOff,
-  'open-to-scanners': findOpenToScanners,
-  'rarely-sleeps': findRarelySleeps,
-  'alert-prevents-idling': findAlerts,
-  'unused-service': findUnusedService,
-  'no-budget': findWithoutBudget,
-  'no-tags': findWithoutTags,
+  'idling-off'({ service, alwaysOn, monthlyCompute, facts }) {
+    if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
+    const estimate: CostEstimate =
+      monthlyCompute === undefined
+        ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
+        : { low: 0, high: monthlyCompute }
+    return {
+      evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
+      estimate,
+      command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
+      advice:
+        'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
+    }
+  },
+
+  'open-to-scanners'(subject) {
+    const { service, profile } = subject
+    const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
+    if (!isIdler(subject) || open.length === 0) return undefined
+    const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
+    return {
+      evidence: 'Any address may connect, and scanners of the internet wake such services',
+      ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
+      // A service that other queries keep awake has no awake times of its own for scanners.
+      ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
+      command: updateCommand(service.id, `--add-ip-allow YOUR_CIDR ${open.map((source) => `--remove-ip-allow ${source}`).join(' ')}`),
+      advice: 'Add the addresses of your clients before you remove the open entry.',
+    }
+  },
+
+  'rarely-sleeps'(subject) {
+    const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
+    const evidence = isIdler(subject)
+      ? (neverSeenAsleep(subject) ??
+        (typeof profile === 'string' || profile.awakeShare < oftenAwake
+          ? undefined
+          : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
+      : undefined
+    if (evidence === undefined) return undefined
+    const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
+    return {
+      evidence: `${evidence}, although it may sleep`,
+      estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : costOfAwake(profile) },
+      // A shorter timeout does not help where alerts are evaluated as often.
+      ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+      advice:
+        'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
+    }
+  },
+
+  'alert-prevents-idling'(subject) {
+    if (!isIdler(subject)) return undefined
+    const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
+    const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
+    const scheduled = ownAlerts.flatMap((alert) => {
+      const schedule = scheduleOf(alert)
+      return schedule === undefined ? [] : [{ alert, schedule }]
+    })
+    // A service with unknown awake times is awake at least as long as its alerts keep it awake.
+    const day = { fromMs: 0, toMs: dayMs }
+    const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
+    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+    if (frequent.length === 0) return undefined
+    const schedules = frequent.map(({ schedule }) => schedule)
+    const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
+    const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
+    const estimate = (): CostEstimate => {
+      if (typeof profile === 'string') return { reason: reasons[profile] }
+      if (isTargetUnknown) return { reason: reasons['target-unknown'] }
+      if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
+      const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
+      const onlyTheirs = [profile.timeoutMs.low, profile.timeoutMs.high]
+        .map((ms) => coverageOf(profile.days, ms))
+        .map((shareOf) => shareOf([...others, ...schedules]) - shareOf(others))
+      return { low: 0, high: Math.max(...onlyTheirs) * costOfAwake(profile) }
+    }
+    const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
+    return {
+      evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(schedules))} of ${whole}`,
+      names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
+      estimate: estimate(),
+      ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
+      advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
+    }
+  },
+
+  'unused-service'({ service, compute, facts }) {
+    const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
+    // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
+    if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
+    if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
+    const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
+    // A warehouse whose services are all stopped is a finding of its own.
+    if (inWarehouse.every(isStopped)) return undefined
+    const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
+    return {
+      about: `storage ${service.dataWarehouseId}`,
+      evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
+      ...(storage !== undefined && { estimate: storage }),
+      command: `clickhousectl cloud service delete ${service.id}`,
+      advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
+    }
+  },
+
+  'no-budget'({ service, budgets, facts }) {
+    if (budgets === undefined || 'failure' in facts.usage) return undefined
+    const { records } = facts.usage
+    const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
+    if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
+    return {
+      about: `budget ${service.id}`,
+      evidence: 'No budget of the budgets file counts the usage of this service',
+      advice: 'Add a budget whose scope has the service, or a budget without a scope.',
+    }
+  },
+
+  'no-tags'({ service }) {
+    if (service.tags?.length !== 0) return undefined
+    return {
+      about: `tags ${service.id}`,
+      evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
+      command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
+    }
+  },
 }
 
 /** Whether a service may sleep, and is not meant to be awake all the time. */
@@ -96,36 +210,6 @@ const isIdler = ({ service, alwaysOn }: AuditSubject) => !alwaysOn && maySleep(s
 const scaleCommand = (id: string, settings: string) => `clickhousectl cloud service scale ${id} ${settings}`
 
 const updateCommand = (id: string, settings: string) => `clickhousectl cloud service update ${id} ${settings}`
-
-function findIdlingOff({ service, alwaysOn, monthlyCompute, facts }: AuditSubject): ServiceFinding | undefined {
-  if (service.idleScaling !== false || alwaysOn || isStopped(service)) return undefined
-  const estimate: CostEstimate =
-    monthlyCompute === undefined
-      ? { reason: reasons['failure' in facts.usage ? 'no-usage' : 'no-compute'] }
-      : { low: 0, high: monthlyCompute }
-  return {
-    evidence: 'Idling is off, so the service is billed for every hour, whether or not it is queried',
-    estimate,
-    command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
-    advice:
-      'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
-  }
-}
-
-function findOpenToScanners(subject: AuditSubject): ServiceFinding | undefined {
-  const { service, profile } = subject
-  const open = (service.ipAccessList ?? []).map(({ source }) => source).filter((source) => ['0.0.0.0/0', '::/0'].includes(source))
-  if (!isIdler(subject) || open.length === 0) return undefined
-  const high = typeof profile === 'string' ? undefined : shortWakesOf(profile)
-  return {
-    evidence: 'Any address may connect, and scanners of the internet wake such services',
-    ...(typeof profile === 'string' && { estimate: { reason: reasons[profile] } }),
-    // A service that other queries keep awake has no awake times of its own for scanners.
-    ...(high !== undefined && high > 0 && { estimate: { low: 0, high } }),
-    command: updateCommand(service.id, `--add-ip-allow YOUR_CIDR ${open.map((source) => `--remove-ip-allow ${source}`).join(' ')}`),
-    advice: 'Add the addresses of your clients before you remove the open entry.',
-  }
-}
 
 /** The awake times that one query explains: about as long as the idle timeout. */
 function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile) {
@@ -137,26 +221,6 @@ const oftenAwake = 0.9
 
 /** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
 const minTimeoutMs = 5 * minuteMs
-
-function findRarelySleeps(subject: AuditSubject): ServiceFinding | undefined {
-  const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
-  const evidence = isIdler(subject)
-    ? (neverSeenAsleep(subject) ??
-      (typeof profile === 'string' || profile.awakeShare < oftenAwake
-        ? undefined
-        : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
-    : undefined
-  if (evidence === undefined) return undefined
-  const hasFrequentAlert = ownAlerts.some((alert) => (scheduleOf(alert)?.intervalMs ?? dayMs) <= minTimeoutMs)
-  return {
-    evidence: `${evidence}, although it may sleep`,
-    estimate: { low: 0, high: typeof profile === 'string' ? monthlyCompute : costOfAwake(profile) },
-    // A shorter timeout does not help where alerts are evaluated as often.
-    ...((service.idleTimeoutMinutes ?? 0) > 5 && !hasFrequentAlert && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
-    advice:
-      'To see who keeps it awake, group system.query_log by http_user_agent and user. Queries of alerts have the user agent hyperdx-alerts.',
-  }
-}
 
 const costOfAwake = ({ awakeShare, rate }: ServiceProfile) => awakeShare * 24 * monthDays * rate.mean
 
@@ -174,62 +238,8 @@ const percent = (share: number) => `${Math.round(share * 100)}%`
 /** Alerts whose evaluations cover less of the awake time do not matter much. */
 const minCovered = 0.2
 
-function findAlerts(subject: AuditSubject): ServiceFinding | undefined {
-  if (!isIdler(subject)) return undefined
-  const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
-  const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
-  const scheduled = ownAlerts.flatMap((alert) => {
-    const schedule = scheduleOf(alert)
-    return schedule === undefined ? [] : [{ alert, schedule }]
-  })
-  // A service with unknown awake times is awake at least as long as its alerts keep it awake.
-  const day = { fromMs: 0, toMs: dayMs }
-  const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
-  const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
-  if (frequent.length === 0) return undefined
-  const schedules = frequent.map(({ schedule }) => schedule)
-  const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
-  const longer = alertIntervals.find((name) => intervalMs[name] > Math.max(timeoutMs, shortestMs))
-  const estimate = (): CostEstimate => {
-    if (typeof profile === 'string') return { reason: reasons[profile] }
-    if (isTargetUnknown) return { reason: reasons['target-unknown'] }
-    if (sleepsThroughAlerts(profile, ownAlerts.flatMap(runningAlert))) return { reason: reasons['alerts-do-not-wake'] }
-    const others = scheduled.filter((one) => !frequent.includes(one)).map(({ schedule }) => schedule)
-    const onlyTheirs = [profile.timeoutMs.low, profile.timeoutMs.high]
-      .map((ms) => coverageOf(profile.days, ms))
-      .map((shareOf) => shareOf([...others, ...schedules]) - shareOf(others))
-    return { low: 0, high: Math.max(...onlyTheirs) * costOfAwake(profile) }
-  }
-  const whole = typeof profile === 'string' ? 'the time' : 'the awake time'
-  return {
-    evidence: `With the idle timeout of ${formatDuration(timeoutMs)}, evaluations of ${plural(frequent.length, 'alert')} cover ${percent(coveredBy(schedules))} of ${whole}`,
-    names: frequent.map(({ alert }) => storedLabelOf(alert) || alert.id),
-    estimate: estimate(),
-    ...(Math.min(shortestMs, timeoutMs) > minTimeoutMs && { command: scaleCommand(service.id, '--idle-timeout-minutes 5') }),
-    advice: `${longer === undefined ? 'Longer intervals let' : `An interval of ${longer} or longer lets`} the service sleep longer. Change the interval in the file of the alert, or in the settings of the alert in ClickStack. Activities do not say who woke the service, so the saving may be less.`,
-  }
-}
-
 /** A service without compute usage on so many final days is a finding. */
 export const unusedDays = 14
-
-function findUnusedService({ service, compute, facts }: AuditSubject): ServiceFinding | undefined {
-  const since = compute.filter(({ isFinal }) => isFinal).at(-unusedDays)?.day
-  // Usage that is not final yet is use, too, and a service that is younger than the days had no chance.
-  if ('failure' in facts.usage || since === undefined || compute.some(({ day, credits }) => day >= since && credits > 0)) return undefined
-  if (Date.parse(service.createdAt ?? '') > Date.parse(since)) return undefined
-  const inWarehouse = facts.services.filter(({ dataWarehouseId }) => dataWarehouseId === service.dataWarehouseId)
-  // A warehouse whose services are all stopped is a finding of its own.
-  if (inWarehouse.every(isStopped)) return undefined
-  const storage = inWarehouse.length === 1 ? storageOf(facts.usage, service.dataWarehouseId) : undefined
-  return {
-    about: `storage ${service.dataWarehouseId}`,
-    evidence: `No compute usage on the last ${plural(unusedDays, 'final day')}`,
-    ...(storage !== undefined && { estimate: storage }),
-    command: `clickhousectl cloud service delete ${service.id}`,
-    advice: 'A deleted service and its data cannot be restored. Keep a backup or an export if you may need them.',
-  }
-}
 
 /** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */
 function storageOf({ records }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
@@ -259,30 +269,9 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
   })
 }
 
-function findWithoutBudget({ service, budgets, facts }: AuditSubject): ServiceFinding | undefined {
-  if (budgets === undefined || 'failure' in facts.usage) return undefined
-  const { records } = facts.usage
-  const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
-  if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
-  return {
-    about: `budget ${service.id}`,
-    evidence: 'No budget of the budgets file counts the usage of this service',
-    advice: 'Add a budget whose scope has the service, or a budget without a scope.',
-  }
-}
-
 function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService) {
   const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
   return isTagged && recordsInScope(own, scope, all).length > 0
-}
-
-function findWithoutTags({ service }: AuditSubject): ServiceFinding | undefined {
-  if (service.tags?.length !== 0) return undefined
-  return {
-    about: `tags ${service.id}`,
-    evidence: 'The service has no tags, so that its usage cannot be counted by team or environment',
-    command: updateCommand(service.id, '--add-tag team=YOUR_TEAM'),
-  }
 }
 
 /** The name of a service, with the id where another one has that name. */

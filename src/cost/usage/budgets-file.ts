@@ -30,14 +30,13 @@ const tag = z.string().regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
 const maxTags = 20
 
-const toList = (given: string | readonly string[]) => (typeof given === 'string' ? [given] : given)
-
-const namesIn = (description: string) =>
+const oneOrMore = (item: z.ZodString, max: number) =>
   z
-    .union([scopeWord, z.array(scopeWord).min(1).max(100)])
-    .transform(toList)
+    .union([item, z.array(item).min(1).max(max)])
+    .transform((given) => [given].flat())
     .optional()
-    .meta({ description, accepts: 'a text, or a list of texts' })
+
+const namesIn = (description: string) => oneOrMore(scopeWord, 100).meta({ description, accepts: 'a text, or a list of texts' })
 
 export type BudgetScope = z.output<typeof scope>
 
@@ -48,14 +47,10 @@ const scope = z
     service: namesIn('Services by name or id, with everything that has their id.'),
     warehouse: namesIn('Warehouses by name or id, with every service in them.'),
     metric: namesIn('Metrics that count, such as compute, storage or backup, without the unit word.'),
-    tag: z
-      .union([tag, z.array(tag).min(1).max(maxTags)])
-      .transform(toList)
-      .optional()
-      .meta({
-        description: 'Usage with any of these tags. The API filters it, with a request for each tag.',
-        accepts: `Key=Value or Key, or a list of at most ${maxTags} of them`,
-      }),
+    tag: oneOrMore(tag, maxTags).meta({
+      description: 'Usage with any of these tags. The API filters it, with a request for each tag.',
+      accepts: `Key=Value or Key, or a list of at most ${maxTags} of them`,
+    }),
   })
   .meta({
     description:
@@ -77,21 +72,21 @@ const waiver = z
       'Turns a failure of the budget into a warning up to and including a day. Every report shows the waiver and its reason. An expired waiver is an error.',
   })
 
-const entryFields = z.strictObject({
-  name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
-  limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
-  warn: warnLevel.optional(),
-  period: periodOfBudget.optional(),
-  scope: scope.optional(),
-  waiver: waiver.optional(),
-  forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
-})
-
-const entry = entryFields.refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
-  path: ['warn'],
-  message: 'is above the limit',
-  params: { isComplete: true },
-})
+const entry = z
+  .strictObject({
+    name: z.string().min(1).max(128).meta({ description: 'Name of the budget in reports.', accepts: 'a text of at most 128 characters' }),
+    limit: amountInput('Limit for the period. The limit is strict: the gate fails above it (>), and an equal amount passes.'),
+    warn: warnLevel.optional(),
+    period: periodOfBudget.optional(),
+    scope: scope.optional(),
+    waiver: waiver.optional(),
+    forecast: flag('The budget also fails when the forecast for the whole period is above the limit.').default(false),
+  })
+  .refine(({ limit, warn }) => warn === undefined || !('amount' in warn) || warn.amount.lte(limit), {
+    path: ['warn'],
+    message: 'is above the limit',
+    params: { isComplete: true },
+  })
 
 const budgetList = z
   .array(entry)

@@ -1,16 +1,31 @@
 import * as z from 'zod'
-import type { Day } from '../../platform/core/dates.ts'
-import { type Decimal, percentOf, zero } from '../../platform/core/decimal.ts'
+import { addDays, type Day } from '../../platform/core/dates.ts'
+import { type Decimal, percentOf, sum, zero } from '../../platform/core/decimal.ts'
 import { exactAmount, percent } from './amounts.ts'
-import { budgetStepSchema, findBudgetStep } from './budget-steps.ts'
 import type { Budget, BudgetScope } from './budgets-file.ts'
-import { type DayTotal, knownDays, lastDayWithAllRecords, totalByDay } from './daily-usage.ts'
 import { hasJustBegun, type IssueLevel, issueLevel, issueLevels } from './data-quality.ts'
 import { daysWithForecast, forecastSchema, forecastSpend } from './forecast.ts'
-import { date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
-import { allReadings, findHistoryFailure, type History, type Readings } from './readings.ts'
-import { entityKey, provisionalOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
-import { hasDistinctMetrics, recordsInScope, unmatchedNames } from './scope.ts'
+import { type CurrentPeriod, date, dayOn, hasDaysAhead, isWithin } from './periods.ts'
+import {
+  allReadings,
+  type DayTotal,
+  findHistoryFailure,
+  type History,
+  knownDays,
+  lastDayWithAllRecords,
+  type Readings,
+  totalByDay,
+} from './readings.ts'
+import {
+  entityKey,
+  hasDistinctMetrics,
+  provisionalOf,
+  recordsInScope,
+  totalOf,
+  type UsageReading,
+  type UsageRecord,
+  unmatchedNames,
+} from './records.ts'
 
 export const limitStatuses = ['within', 'warn', 'exceeded'] as const
 
@@ -47,6 +62,26 @@ function firstAbove(days: readonly DayTotal[], limit: Decimal) {
   })?.date
 }
 
+interface Ahead {
+  readonly period: CurrentPeriod
+  /** Usage of each known day of the period and of its history. */
+  readonly known: ReadonlyMap<Day, Decimal>
+  readonly history: History
+  /** The records that count. */
+  readonly records: readonly UsageRecord[]
+  readonly limit: Decimal | undefined
+  readonly today: Day
+}
+
+/** The usage of each day of the period, its forecast where it has future days, and the day on which usage exceeds the limit. */
+export function lookAhead({ period, known, history, records, limit, today }: Ahead) {
+  const hasHistory = findHistoryFailure(history, period) === undefined
+  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
+  const recorded = totalByDay(records, period)
+  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
+  return { forecast, recorded, runsOutOn: limit && runOutDay({ recorded, expected, today }, limit) }
+}
+
 type BudgetIssue = z.output<ReturnType<typeof budgetIssueSchema>>
 
 function budgetIssueSchema() {
@@ -64,7 +99,6 @@ function budgetIssueSchema() {
 
 export type BudgetOutcome = z.output<ReturnType<typeof budgetOutcomeSchema>>
 
-/** The outcome of one budget. */
 export const budgetOutcomeSchema = () =>
   z.object({
     name: z.string(),
@@ -118,13 +152,10 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     [...inScope, ...recordsInScope(recordsOf(history.readings), scope, everything)],
     lastDayWithAllRecords(readings, today),
   )
-  const hasHistory = findHistoryFailure(history, period) === undefined
-  const expected = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const recorded = totalByDay(records, period)
-  const days = { recorded, expected: expected?.status === 'expected' ? daysWithForecast(expected, known, period) : recorded, today }
+  const { forecast, recorded, runsOutOn } = lookAhead({ period, known, history, records, limit, today })
   const { status: limitStatus, usedPercent } = checkLimit(used, limit, warnAbove)
-  const isForecastAbove = judgesForecast && expected?.status === 'expected' && expected.total.gt(limit)
-  const isForecastMissing = judgesForecast && expected?.status === 'unavailable' && limitStatus !== 'exceeded'
+  const isForecastAbove = judgesForecast && forecast?.status === 'expected' && forecast.total.gt(limit)
+  const isForecastMissing = judgesForecast && forecast?.status === 'unavailable' && limitStatus !== 'exceeded'
   const issue = findIssue(budget, options, { ...own, everything, inScope })
   const status = worstOf(limitStatus, isForecastAbove || isForecastMissing, issue?.level)
   const isWaived = status === 'fail' && waiver !== undefined
@@ -141,11 +172,11 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
     provisional: provisionalOf(records),
     limitStatus,
     budgetStep: findBudgetStep({ days: recorded, records, period, limit, today }),
-    forecast: expected,
+    forecast,
     judgesForecast,
     isForecastAbove,
     isForecastMissing,
-    runsOutOn: runOutDay(days, limit),
+    runsOutOn,
     waiver,
     isWaived,
     dataQualityIssue: issue,
@@ -155,14 +186,13 @@ function judgeFileBudget(budget: Budget, options: JudgeOptions, everything: read
 interface BudgetReadings {
   readonly read: readonly UsageReading[]
   readonly history: History
-  /** Tags without any usage, where other tags have some. */
   readonly unusedTags: readonly string[]
 }
 
 function readingsFor({ tag: tags }: BudgetScope, readings: Readings): BudgetReadings {
   if (tags === undefined) return { read: allReadings(readings), history: readings.history, unusedTags: [] }
   const all = tags.flatMap((tag) => readings.tagged.get(tag) ?? [])
-  const hasUsage = (tag: string): boolean => {
+  const hasUsage = (tag: string) => {
     const { readings: read = [], history } = readings.tagged.get(tag) ?? {}
     return recordsOf([...read, ...(history?.readings ?? [])]).length > 0
   }
@@ -215,4 +245,37 @@ function findIssue(
     if (!hasDistinctMetrics(wholeRecords, scope.metric, limit)) return issue('metrics-mismatch')
   }
   return undefined
+}
+
+type BudgetStep = z.output<ReturnType<typeof budgetStepSchema>>
+
+export const budgetStepSchema = () =>
+  z.object({
+    percent: z.int().describe('Percent of the budget: 50, 75, 90 or 100.'),
+    reachedOn: dayOn('The day on which the usage reached it.'),
+    used: exactAmount('Usage up to and including this day, provisional records included.'),
+  })
+
+interface StepInput {
+  /** Every day of the period, in order, with final and provisional records. */
+  readonly days: readonly DayTotal[]
+  readonly records: readonly UsageRecord[]
+  readonly period: CurrentPeriod
+  readonly limit: Decimal
+  readonly today: Day
+}
+
+/**
+ * The highest step that usage reached yesterday. While yesterday has no records, the day before counts. Nothing is remembered: the usage up
+ * to that day is compared with the usage up to the day before it. A period that moves with every run has no steps.
+ */
+export function findBudgetStep({ days, records, period, limit, today }: StepInput): BudgetStep | undefined {
+  if (period.isRolling || !limit.gt(0)) return undefined
+  const reachedOn = [addDays(today, -1), addDays(today, -2)].find((day) => records.some(({ date }) => date === day))
+  if (reachedOn === undefined) return undefined
+  const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
+  const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
+  const isAtLeast = (amount: Decimal, step: number) => amount.times(100).gte(limit.times(step))
+  const percent = [100, 90, 75, 50].find((step) => isAtLeast(used, step))
+  return percent === undefined || isAtLeast(usedBefore, percent) ? undefined : { percent, reachedOn, used }
 }

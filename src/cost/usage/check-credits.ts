@@ -3,12 +3,23 @@ import { addDays, type Day, dayOf } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { type Context, defineOperation } from '../../platform/operation/operation.ts'
-import { type CreditBalance, type CreditBalances, readCreditBalances, totalOfBalances, usableBalances } from './credit-balances.ts'
-import { type CreditForecast, forecastCredits, latestFinalDays } from './credit-forecast.ts'
+import {
+  type CreditBalance,
+  type CreditBalances,
+  type CreditForecast,
+  creditsDetails,
+  creditsInput,
+  creditsOutput,
+  creditsRunOutDay,
+  forecastCredits,
+  latestFinalDays,
+  readCreditBalances,
+  totalOfBalances,
+  usableBalances,
+} from './credits.ts'
 import { judgeCredits, reportCredits } from './credits-report.ts'
-import { creditsDetails, creditsInput, creditsOutput, creditsRunOutDay } from './credits-schemas.ts'
-import { isRounding } from './data-quality.ts'
 import { whyNotTrusted } from './phrases.ts'
+import { isRounding } from './records.ts'
 import { maxWindowDays, readUsageCost } from './usage-api.ts'
 
 export const checkCredits = defineOperation({
@@ -31,14 +42,14 @@ export const checkCredits = defineOperation({
     const prepaid = usableBalances(balances, 'prepaid')
     const trial = usableBalances(balances, 'trial')
     const forecast = prepaid.length === 0 ? undefined : forecastFrom(prepaid, usage, nowMs)
-    const isEstimated = forecast?.status === 'estimated'
+    const estimated = forecast?.status === 'estimated' ? forecast : undefined
     return {
       remainingCredits: prepaid.length === 0 ? undefined : totalOfBalances(prepaid),
       trialCredits: trial.length === 0 ? undefined : totalOfBalances(trial),
-      creditsPerDay: isEstimated ? forecast.perDay.expected : undefined,
-      daysLeft: isEstimated ? forecast.daysLeft.expected : undefined,
-      creditsRunOutOn: isEstimated ? creditsRunOutDay(forecast) : undefined,
-      expiringCredits: isEstimated ? forecast.expiring.expected : undefined,
+      creditsPerDay: estimated?.perDay.expected,
+      daysLeft: estimated?.daysLeft.expected,
+      creditsRunOutOn: estimated && creditsRunOutDay(estimated),
+      expiringCredits: estimated?.expiring.expected,
       checkedAt: new Date(nowMs).toISOString(),
       creditUnit: 'failure' in usage ? 'credits' : usage.unit,
       today,

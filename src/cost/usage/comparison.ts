@@ -5,15 +5,14 @@ import { inputError } from '../../platform/core/errors.ts'
 import { amount, exactAmount, percent } from './amounts.ts'
 import { type DataQualityIssue, hasJustBegun, type IssueLevel, issueLevel, lastCompleteDay } from './data-quality.ts'
 import { date, dayOn, daysIn, isWithin, monthBefore, type Period, periodBefore } from './periods.ts'
-import { createTally, entityKey, entityLabel, metricsOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { createTally, entityKey, entityOf, metricsOf, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 
 /** Largest allowed increase: an amount, or a share of the earlier total. */
 type Increase = { readonly kind: 'amount'; readonly amount: Decimal } | { readonly kind: 'percent'; readonly percent: Decimal }
 
 /** Writes the increase as it was given. */
-export function writeIncrease(increase: Increase): string {
-  return increase.kind === 'percent' ? `${increase.percent.toFixed()}%` : increase.amount.toFixed()
-}
+export const writeIncrease = (increase: Increase): string =>
+  increase.kind === 'percent' ? `${increase.percent.toFixed()}%` : increase.amount.toFixed()
 
 const increaseText = z.codec(z.string(), z.custom<Increase>().meta({ type: 'string' }), {
   decode: (text, context): Increase => {
@@ -84,7 +83,6 @@ export function comparisonSchema() {
   ])
 }
 
-/** The comparison of a run whose periods have days to compare. */
 export type Compared = Extract<UsageComparison, { status: 'compared' }>
 
 /**
@@ -114,7 +112,7 @@ interface CompareOptions {
  * days count: the latest days have few final ones, so a whole earlier period would be compared with a part of this.
  */
 export function compareUsage(previous: UsageReading, main: UsageReading, { compare, maxIncrease, today }: CompareOptions): UsageComparison {
-  const days = completeDays(previous, main, { compare, today })
+  const days = completeDays(previous, main, compare, lastCompleteDay(today))
   const [before, after] = [onlyDays(previous, days.before), onlyDays(main, days.after)]
   const [from, ofFrom] = [days.before[0], days.after[0]]
   const [to, ofTo] = [days.before.at(-1), days.after.at(-1)]
@@ -146,9 +144,9 @@ export function compareUsage(previous: UsageReading, main: UsageReading, { compa
 function completeDays(
   previous: UsageReading,
   main: UsageReading,
-  { compare, today }: { readonly compare: CompareOptions['compare']; readonly today: Day },
+  compare: CompareOptions['compare'],
+  last: Day,
 ): Readonly<Record<'before' | 'after', readonly Day[]>> {
-  const last = lastCompleteDay(today)
   const completeDaysOf = ({ period, records, isFiltered }: UsageReading): ReadonlySet<Day> => {
     const present = new Set(records.map((record) => record.date))
     // Filtered usage may have days without records, which have no usage.
@@ -159,7 +157,7 @@ function completeDays(
     return other !== undefined && isWithin(other, previous.period) ? [[day, other] as const] : []
   })
   const [before, after] = [completeDaysOf(previous), completeDaysOf(main)]
-  const isDropped = ([day, other]: readonly [Day, Day]): boolean => !after.has(day) || !before.has(other)
+  const isDropped = ([day, other]: readonly [Day, Day]) => !after.has(day) || !before.has(other)
   const dropped = counterparts.filter(isDropped)
   if (dropped.length === counterparts.length) return { before: [], after: [] }
   const [droppedAfter, droppedBefore] = [new Set(dropped.map(([day]) => day)), new Set(dropped.map(([, other]) => other))]
@@ -202,9 +200,7 @@ export function findChanges(before: readonly UsageRecord[], after: readonly Usag
   const [old, now] = [tallyMetrics(before), tallyMetrics(after)]
   const cells = new Map([...old.cells, ...now.cells])
   const movers = [...cells].map(([key, { entity, metric }]) => ({
-    entityName: entityLabel(entity),
-    entityId: entity.entityId,
-    entityType: entity.entityType,
+    ...entityOf(entity),
     metric,
     before: old.amounts.of(key),
     after: now.amounts.of(key),
@@ -218,11 +214,10 @@ export function findChanges(before: readonly UsageRecord[], after: readonly Usag
   }
 }
 
-const toEntity = (record: UsageRecord) => ({
-  name: entityLabel(record),
-  entityId: record.entityId,
-  entityType: record.entityType,
-})
+function toEntity(record: UsageRecord) {
+  const { entityName: name, ...entity } = entityOf(record)
+  return { name, ...entity }
+}
 
 function tallyMetrics(records: readonly UsageRecord[]) {
   const amounts = createTally()

@@ -7,9 +7,15 @@ import type { Part } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
-import { type CreditBalance, totalOfBalances, usableBalances } from './credit-balances.ts'
-import { horizonDays } from './credit-forecast.ts'
-import type { Credits, CreditsInput, Estimated } from './credits-schemas.ts'
+import {
+  type CreditBalance,
+  type Credits,
+  type CreditsInput,
+  type Estimated,
+  horizonDays,
+  totalOfBalances,
+  usableBalances,
+} from './credits.ts'
 import { amountWords, unitWords, withPrice } from './phrases.ts'
 
 /** Whether more credits or a lower use would help. */
@@ -90,7 +96,7 @@ function durationWords(daysLeft: number, { creditsRunOutOn, today }: Credits) {
 
 function creditFacts(result: Credits): Part {
   const { remainingCredits, trialCredits, creditUnit, forecast, creditPrice, creditsRunOutOn, today, checkedAt } = result
-  const withMoney = (value: Decimal): string => withPrice(value, creditUnit, creditPrice)
+  const withMoney = (value: Decimal) => withPrice(value, creditUnit, creditPrice)
   const estimated = forecast?.status === 'estimated' ? forecast : undefined
   return facts({
     'Prepaid credits': shown(remainingCredits, withMoney) ?? trusted('none'),
@@ -153,7 +159,7 @@ function balanceTable({ balances, forecast, creditUnit, today }: Credits): Part 
   const prepaid = usableBalances(balances, 'prepaid')
   const lostOf = (balance: CreditBalance): Decimal =>
     sum(losses.filter((one) => prepaid[one.balance] === balance).map(({ expected }) => expected))
-  const dayOfIso = (iso: string): string => formatShortDay(dayOf(Date.parse(iso)), today)
+  const dayOfIso = (iso: string) => formatShortDay(dayOf(Date.parse(iso)), today)
   return table('Balances', balances, {
     Type: ({ type }) => trusted(type),
     State: ({ state }) => trusted(({ active: 'in use', 'not-started': 'not started', expired: 'expired' } as const)[state]),

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { addDays, type Day, eachDay } from '../../platform/core/dates.ts'
-import { type Decimal, zero } from '../../platform/core/decimal.ts'
+import { zero } from '../../platform/core/decimal.ts'
 import { amount } from './amounts.ts'
 import { date, isWithin, type Period } from './periods.ts'
-import { entityKey, entityLabel, totalOf, type UsageReading, type UsageRecord } from './records.ts'
+import { entityKey, entityLabel, isRounding, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 
 /** The effect of an issue on the verdict. */
 export const issueLevels = ['fail', 'warn', 'ignore'] as const
@@ -12,7 +12,6 @@ export type IssueLevel = (typeof issueLevels)[number]
 
 export type DataQualityIssue = z.output<ReturnType<typeof dataQualityIssueSchema>>
 
-/** A reason to distrust the figures. */
 export function dataQualityIssueSchema() {
   const level = z.enum(issueLevels)
   const span = { fromDate: date, toDate: date }
@@ -77,10 +76,4 @@ export const lastCompleteDay = (today: Day): Day => addDays(today, -2)
 function missingDays({ from, to }: Period, today: Day, present: ReadonlySet<Day>): Day[] {
   const last = lastCompleteDay(today)
   return [...eachDay(from, to < last ? to : last)].filter((day) => !present.has(day))
-}
-
-/** The API rounds records, metrics and totals separately: a difference of 0.01% of the total, or a millionth, is rounding. */
-export function isRounding(difference: Decimal, total: Decimal): boolean {
-  const relative = total.abs().times('0.0001')
-  return difference.abs().lte(relative.lt('0.000001') ? '0.000001' : relative)
 }

@@ -3,9 +3,9 @@ import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '..
 import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
 import { mean, median, spread } from '../../platform/core/statistics.ts'
 import { estimate } from './amounts.ts'
-import type { DayTotal } from './daily-usage.ts'
 import { lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, date, dayOn } from './periods.ts'
+import type { DayTotal } from './readings.ts'
 
 export type Forecast = z.output<ReturnType<typeof forecastSchema>>
 
@@ -132,7 +132,7 @@ const lineDays = 28
 export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const isWeekdayAware = days.length >= minDaysForWeekdays
   const factors = isWeekdayAware ? weekdayFactors(days) : new Map<number, number>()
-  const factorOf = (day: Day): number => factors.get(weekdayOf(day)) ?? 1
+  const factorOf = (day: Day) => factors.get(weekdayOf(day)) ?? 1
   const judge = (isCounted: (day: Day) => boolean) => {
     // Weekdays without usage show no level.
     const levels = days.map(({ day, value }) => (factorOf(day) > 0 && isCounted(day) ? value / factorOf(day) : undefined))
@@ -141,7 +141,7 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
       return { day, ago: days.length - 1 - i, level: levels[i], excess: value - factorOf(day) * (usual[i] ?? 0) }
     })
     const deviation = spread(judged.map(excessOf), 0)
-    const limitOf = (count: number): number => Math.max(count * deviation, minRise * median(usual))
+    const limitOf = (count: number) => Math.max(count * deviation, minRise * median(usual))
     return { judged, limitOf, monthly: monthlyUsage(judged, limitOf(monthlyDeviations)) }
   }
   const { monthly: excluded } = judge(() => true)
@@ -152,7 +152,7 @@ export function learnRhythm(days: readonly DayValue[]): Rhythm {
   const points = ordinary.flatMap((one) => (one.level === undefined || strays.includes(one) ? [] : [{ ago: one.ago, value: one.level }]))
   const line = lastLine(points.slice(-lineDays), correlation(points))
   // A trend continues for at most as many days as it was observed.
-  const trendDays = (ahead: number): number => Math.min(ahead, line.days)
+  const trendDays = (ahead: number) => Math.min(ahead, line.days)
   return {
     days: days.length,
     isWeekdayAware,
@@ -185,7 +185,7 @@ const addNumbers = (values: readonly number[]) => values.reduce((sum, one) => su
 const squares = (values: readonly number[]) => addNumbers(values.map((one) => one ** 2))
 
 /** The seven days around a day, or the first or last seven. */
-const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
+export const weekAround = <Value>(values: readonly Value[], i: number): readonly Value[] => {
   const start = Math.max(0, Math.min(i - 3, values.length - 7))
   return values.slice(start, start + 7)
 }
@@ -224,7 +224,7 @@ const rangesOfNext = 1.25
 function monthlyUsage(days: readonly JudgedDay[], limit: number) {
   const usages = new Map<string, MonthlyUsage>()
   const explained = new Set<Day>()
-  const isEvidence = ({ day, excess }: JudgedDay): boolean => excess > limit && !explained.has(day)
+  const isEvidence = ({ day, excess }: JudgedDay) => excess > limit && !explained.has(day)
   for (const positionsOf of days.filter(isEvidence).length < 2 ? [] : positions) {
     const byPosition = Map.groupBy(
       days.flatMap((one) => positionsOf(one.day, daysLeft(one.day)).map((position) => ({ ...one, position }))),
@@ -247,10 +247,7 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
 /** Days until the end of the month, the day included. */
 const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
-interface MonthlyUsage {
-  readonly usual: number
-  readonly range: number
-}
+type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>
 
 /** The most that the usage of a day is expected to be above other days, because it came in each of the last months. */
 export function monthlyRise(before: readonly DayTotal[], day: Day): number {
@@ -328,7 +325,7 @@ function lastLine(points: readonly LinePoint[], similar: number) {
  */
 function correlation(points: readonly LinePoint[]) {
   const values = new Map(points.map(({ ago, value }) => [ago, value]))
-  const over = (days: number): number => {
+  const over = (days: number) => {
     const found = points.flatMap(({ ago, value }) => {
       const before = values.get(ago + days)
       return before === undefined ? [] : [value - before]
@@ -345,7 +342,7 @@ function fitLine(points: readonly LinePoint[], penalty: number) {
   const center = mean(points.map(({ value }) => value))
   const squaresOfTime = squares(points.map(({ ago }) => meanAgo - ago))
   const slope = addNumbers(points.map(({ ago, value }) => (meanAgo - ago) * (value - center))) / (squaresOfTime + penalty) || 0
-  const at = (ago: number): number => center + slope * (meanAgo - ago)
+  const at = (ago: number) => center + slope * (meanAgo - ago)
   return {
     at,
     slope,
@@ -365,11 +362,10 @@ function weekdayFactors(days: readonly DayValue[]): ReadonlyMap<number, number> 
   const inner = new Map<number, number[]>()
   const outer = new Map<number, number[]>()
   for (const [i, { day, value }] of days.entries()) {
-    const start = Math.min(Math.max(0, i - 3), days.length - 7)
-    const week = days.slice(start, start + 7).map((one) => one.value)
+    const week = weekAround(days, i).map(amountOf)
     const middle = median(week) || mean(week)
     if (middle <= 0 || spikes.has(day)) continue
-    const ratios = start === i - 3 ? inner : outer
+    const ratios = i >= 3 && i + 3 < days.length ? inner : outer
     ratios.set(weekdayOf(day), [...(ratios.get(weekdayOf(day)) ?? []), value / middle])
   }
   return new Map([...outer, ...inner].map(([weekday, values]) => [weekday, median(values)]))
@@ -381,7 +377,7 @@ function spikesIn(days: readonly DayValue[]): ReadonlySet<Day> {
   const usual = days.map((one) => median((byWeekday.get(weekdayOf(one.day)) ?? []).filter((other) => other !== one).map(amountOf)))
   const strays = days.map(({ value }, i) => value - (usual[i] ?? 0))
   const margin = Math.max(deviations * spread(strays, 0), minRise * median(days.map(amountOf)))
-  const aroundOf = (at: number): number => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
+  const aroundOf = (at: number) => median(days.filter((_, i) => i !== at && Math.abs(i - at) <= 3).map(amountOf))
   return new Set(days.filter(({ value }, i) => value > Math.max(usual[i] ?? 0, aroundOf(i)) + margin).map(({ day }) => day))
 }
 

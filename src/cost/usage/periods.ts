@@ -5,7 +5,6 @@ import {
   countDays,
   type Day,
   daysForm,
-  endOfMonth,
   endOfYear,
   type GivenDays,
   lastDays,
@@ -16,7 +15,6 @@ import {
 } from '../../platform/core/dates.ts'
 import { inputError } from '../../platform/core/errors.ts'
 
-/** A period with both its ends. */
 export interface Period {
   readonly from: Day
   readonly to: Day
@@ -55,10 +53,8 @@ export const date = z.custom<Day>().meta({ type: 'string' })
 
 export const dayOn = (description: string) => date.describe(`${description} YYYY-MM-DD, in UTC.`)
 
-/** A period by its name, or days. */
 export type GivenPeriod = PeriodName | GivenDays
 
-/** The names of periods, for people. */
 export const periodNames = [...periodPresets, 'last-N-days'].join(', ')
 
 const periodAccepts = `${periodNames}; ${daysForm}; at most ${maxDays} days`
@@ -83,7 +79,6 @@ export const periodOfBudget = period.meta({
 export const isBillingCycle = (period: GivenPeriod | undefined): period is 'billing-cycle' | 'previous-billing-cycle' =>
   period === 'billing-cycle' || period === 'previous-billing-cycle'
 
-/** Whether the given period can have future days. */
 export const mayHaveDaysAhead = (period: GivenPeriod | undefined): boolean =>
   typeof period !== 'string' || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
 
@@ -100,6 +95,7 @@ export function choosePeriod(period: GivenPeriod = 'month-to-date', today: Day, 
 export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1): CurrentPeriod {
   const days = lastDays(name, maxDays)
   if (days !== undefined) return rolling(addDays(today, 1 - days), today)
+  const cycleDay = name.endsWith('billing-cycle') ? billingCycleDay : 1
   // Any other name has a number of days.
   switch (name as Preset) {
     case 'today':
@@ -107,13 +103,15 @@ export function resolvePeriod(name: PeriodName, today: Day, billingCycleDay = 1)
     case 'yesterday':
       return rolling(addDays(today, -1), addDays(today, -1))
     case 'month-to-date':
-      return { from: withDayOfMonth(today, 1), to: today, end: endOfMonth(today) }
+    case 'billing-cycle': {
+      const from = startOfCycle(today, cycleDay)
+      return { from, to: today, end: addDays(withDayOfMonth(addMonths(from, 1), cycleDay), -1) }
+    }
     case 'previous-month':
-      return previousCycle(today, 1)
-    case 'billing-cycle':
-      return { from: startOfCycle(today, billingCycleDay), to: today, end: endOfCycle(today, billingCycleDay) }
-    case 'previous-billing-cycle':
-      return previousCycle(today, billingCycleDay)
+    case 'previous-billing-cycle': {
+      const to = addDays(startOfCycle(today, cycleDay), -1)
+      return finished(startOfCycle(to, cycleDay), to)
+    }
     case 'year-to-date':
       return { from: startOfYear(today), to: today, end: endOfYear(today) }
   }
@@ -127,13 +125,6 @@ const rolling = (from: Day, to: Day): CurrentPeriod => ({ ...finished(from, to),
 function startOfCycle(today: Day, cycleDay: number) {
   const thisMonth = withDayOfMonth(today, cycleDay)
   return thisMonth <= today ? thisMonth : withDayOfMonth(addMonths(today, -1), cycleDay)
-}
-
-const endOfCycle = (today: Day, cycleDay: number) => addDays(withDayOfMonth(addMonths(startOfCycle(today, cycleDay), 1), cycleDay), -1)
-
-function previousCycle(today: Day, cycleDay: number): CurrentPeriod {
-  const to = addDays(startOfCycle(today, cycleDay), -1)
-  return finished(startOfCycle(to, cycleDay), to)
 }
 
 /** Removes future days. Undefined when no day is left. */

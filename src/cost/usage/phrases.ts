@@ -39,7 +39,7 @@ export function inBrackets(part: Decimal, whole: Decimal, ofWhat = ''): string {
 export const comparedWords = {
   'previous-period': 'the previous period',
   'previous-month-days': 'the same days of the previous month',
-} as const satisfies Readonly<Record<NonNullable<UsageResult['comparison']>['with'], string>>
+} as const
 
 /** What the API's units of account are called. */
 const unitNames = new Map([['CHC', 'ClickHouse Credits']])

@@ -1,9 +1,10 @@
 import type { ReadApi } from '../../platform/api/client.ts'
-import { addDays, type Day } from '../../platform/core/dates.ts'
+import { addDays, type Day, eachDay } from '../../platform/core/dates.ts'
+import { type Decimal, zero } from '../../platform/core/decimal.ts'
 import { toFailure, WatchkeeperError } from '../../platform/core/errors.ts'
-import { findIssues } from './data-quality.ts'
+import { findIssues, lastCompleteDay } from './data-quality.ts'
 import { type CurrentPeriod, daysBeside, hasDaysAhead, historyBefore, isOverlapping, isWithin, type Period } from './periods.ts'
-import { totalOf, type UsageReading } from './records.ts'
+import { tallyDays, totalOf, type UsageReading, type UsageRecord } from './records.ts'
 import { addAnswers, cutIntoWindows, onlyUnit, readUsageCost } from './usage-api.ts'
 
 /** All usage that a run reads. */
@@ -42,7 +43,6 @@ interface HistoryFailure {
   readonly cause: string | ReturnType<typeof findIssues>[number]
 }
 
-/** Why the days before the period are not completely known. Undefined when they are. */
 export function findHistoryFailure({ failures }: History, period: CurrentPeriod): HistoryFailure | undefined {
   const days = historyBefore(period)
   return failures.find((failure) => isOverlapping(failure.period, days))
@@ -71,7 +71,7 @@ export async function readUsage(api: ReadApi, organizationId: string, options: R
     const readings = all.flatMap((one) => one.readings)
     for (const { unit } of readings) units.add(unit)
     // Amounts in different units cannot be added up. Earlier usage may have another unit.
-    const isKnown = ({ unit }: UnitReading): boolean => units.has(unit)
+    const isKnown = ({ unit }: UnitReading) => units.has(unit)
     const history = all.flatMap((one) => one.history)
     const failures = history.filter((one) => !isKnown(one)).map((one) => ({ period: one.period, cause: `The unit is ${one.unit}.` }))
     // Days that a limit needs, too, are as reliable for a forecast as other days.
@@ -131,13 +131,10 @@ export function joinPeriods(needed: readonly Period[], history: readonly Period[
   for (const period of [...needed, ...history].toSorted((a, b) => (a.from < b.from ? -1 : 1))) {
     const one = needed.includes(period) ? { needed: [period], history: [] } : { needed: [], history: [period] }
     const last = groups.at(-1)
-    const days = last && { from: last.days.from, to: period.to }
-    if (
-      last !== undefined &&
-      days !== undefined &&
-      addDays(last.days.to, 1) === period.from &&
-      cutIntoWindows(days).length < cutIntoWindows(last.days).length + cutIntoWindows(period).length
-    )
+    const days = { from: last?.days.from ?? period.from, to: period.to }
+    const requestsFor = (some: Period) => cutIntoWindows(some).length
+    const isNext = last !== undefined && addDays(last.days.to, 1) === period.from
+    if (isNext && requestsFor(days) < requestsFor(last.days) + requestsFor(period))
       groups[groups.length - 1] = { days, needed: [...last.needed, ...one.needed], history: [...last.history, ...one.history] }
     else groups.push({ days: period, ...one })
   }
@@ -191,4 +188,61 @@ async function tryToRead(days: Period, read: ReadDays, hasNeeded: boolean): Prom
 function partOf<Reading extends UsageReading>({ records, ...whole }: Reading, period: Period) {
   const own = records.filter(({ date }) => isWithin(date, period))
   return { ...whole, period, records: own, grandTotal: totalOf(own) }
+}
+
+export interface DayTotal {
+  readonly date: Day
+  readonly total: Decimal
+}
+
+/** One entry for each day of the period, in order, with or without usage. */
+export function totalByDay(records: readonly UsageRecord[], period: Period) {
+  const { totals, provisional } = tallyDays(records)
+  return [...eachDay(period.from, period.to)].map((date) => ({ date, total: totals.of(date), provisional: provisional.of(date) }))
+}
+
+/** The days around the period that were read without a gap, and belong to it or its history. An unread day is not a day without usage. */
+function blockAround(period: CurrentPeriod, readings: readonly UsageReading[]): Period {
+  const blocks = daysBeside(
+    readings.map((reading) => reading.period),
+    [],
+  )
+  const block = blocks.find((one) => isWithin(period.from, one)) ?? period
+  const earliest = historyBefore(period).from
+  return { from: block.from > earliest ? block.from : earliest, to: period.to }
+}
+
+/**
+ * Usage of the `counted` records on each known day, from its history to its end. A day with only other records is zero. A
+ * day without any record is left out. Of filtered usage, it is zero from the first record up to `lastComplete`.
+ */
+export function knownDays(
+  period: CurrentPeriod,
+  readings: readonly UsageReading[],
+  counted: readonly UsageRecord[],
+  lastComplete: Day,
+): ReadonlyMap<Day, Decimal> {
+  const block = blockAround(period, readings)
+  const days = new Set(readings.flatMap(({ records }) => records.map(({ date }) => date)))
+  const { totals } = tallyDays(counted)
+  const all = [...eachDay(block.from, block.to)]
+  const first = readings.some(({ isFiltered }) => isFiltered) ? all.find((day) => days.has(day)) : undefined
+  const isKnown = (day: Day) => days.has(day) || (first !== undefined && day > first && day <= lastComplete)
+  return new Map(all.filter(isKnown).map((day) => [day, totals.of(day)]))
+}
+
+/** The last day of which all records are there: earlier than usual when the API returned no records of recent days at all. */
+export function lastDayWithAllRecords(readings: Readings, today: Day): Day {
+  const latest = lastCompleteDay(today)
+  const reading = [...allReadings(readings), ...readings.history.readings].find(
+    ({ period, isFiltered }) => !isFiltered && isWithin(latest, period),
+  )
+  if (reading === undefined) return latest
+  const days = reading.records.map(({ date }) => date).filter((day) => day <= latest)
+  return days.toSorted().at(-1) ?? addDays(reading.period.from, -1)
+}
+
+export function withoutGaps(known: ReadonlyMap<Day, Decimal>, { to }: Period): readonly DayTotal[] {
+  const [first] = known.keys()
+  return first === undefined ? [] : [...eachDay(first, to)].map((date) => ({ date, total: known.get(date) ?? zero }))
 }

@@ -10,7 +10,7 @@ import { type Reason, type Report, type Verdict, verdictOf } from '../../platfor
 import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
 import type { BudgetOutcome } from './budgets.ts'
 import type { Compared, UsageComparison } from './comparison.ts'
-import type { Forecast } from './forecast.ts'
+import type { Expectation, Forecast } from './forecast.ts'
 import {
   amountWords,
   comparedWords,
@@ -80,34 +80,26 @@ function limitReasons(result: UsageResult): readonly Reason[] {
     ...result.budgets.map((one) => ({ ...one, what: say`budget ${one.name}`, title: say`Budget ${one.name}` })),
     ...(ahead && !isSaid ? [ahead] : []),
   ]
-  return limits.flatMap((limit) => {
-    const reason = describeLimit(limit, unit, toDate)
-    return reason === undefined ? [] : [withWaiver(reason, limit)]
-  })
+  return limits.flatMap((limit) => describeLimit(limit, unit, toDate).map((reason) => withWaiver(reason, limit)))
 }
 
-/** What happened comes before what is expected. Undefined for a limit that is kept. Data quality issues have reasons of their own. */
-function describeLimit(judged: JudgedLimit, unit: string, reference: Day): Reason | undefined {
+/** What happened comes before what is expected. Empty for a limit that is kept. Data quality issues have reasons of their own. */
+function describeLimit(judged: JudgedLimit, unit: string, reference: Day): readonly Reason[] {
   const { what, title, used, limit, warnAbove, limitStatus, isForecastAbove, isForecastMissing, forecast } = judged
   if (limitStatus === 'exceeded' && limit !== undefined)
-    return { level: 'fail', line: say`${title} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}` }
+    return [{ level: 'fail', line: say`${title} exceeded: ${trusted(`${ofLimit(used, limit, unit)}${inBrackets(used, limit)}.`)}` }]
   if (isForecastAbove && forecast?.status === 'expected' && limit !== undefined) {
     const [expected, amount] = formatMoneyPair(forecast.total, limit)
     const start = trusted(`Forecast of ${expected} ${unit} by ${formatShortDay(forecast.untilDate, reference)}`)
-    return {
-      level: 'fail',
-      line: say`${start} exceeds ${what} of ${trusted(`${amount} ${unit}.`)}`,
-      cause: say`forecast exceeds ${what}`,
-    }
+    const line = say`${start} exceeds ${what} of ${trusted(`${amount} ${unit}.`)}`
+    return [{ level: 'fail', line, cause: say`forecast exceeds ${what}` }]
   }
-  if (isForecastMissing)
-    return {
-      level: 'fail',
-      line: say`${title} has no forecast, because the usage before its period could not be read or is inconsistent.`,
-      cause: say`there is no forecast`,
-    }
-  if (limitStatus !== 'warn' || warnAbove === undefined) return undefined
-  return { level: 'warn', line: say`Warning level of ${what} exceeded: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}` }
+  if (isForecastMissing) {
+    const line = say`${title} has no forecast, because the usage before its period could not be read or is inconsistent.`
+    return [{ level: 'fail', line, cause: say`there is no forecast` }]
+  }
+  if (limitStatus !== 'warn' || warnAbove === undefined) return []
+  return [{ level: 'warn', line: say`Warning level of ${what} exceeded: ${trusted(`${ofLimit(used, warnAbove, unit)}.`)}` }]
 }
 
 const withWaiver = (reason: Reason, { isWaived, waiver }: Partial<BudgetOutcome>): Reason =>
@@ -211,31 +203,24 @@ function budgetAdvice(result: UsageResult): Part {
   return say`${start ?? []}To find services that cost credits without need: ${`watchkeeper audit-costs --organization-id ${organizationId}`}. If the usage is right, raise the budget.`
 }
 
-/** Total, forecast, and what costs most. */
 export function usageLines(result: UsageResult): readonly Line[] {
   const { forecast, unit, toDate, grandTotalCredits: total, byEntity, budgetStatus } = result
   const labelOf = entityLabels(result)
   const largest = byEntity
     .slice(0, 3)
     .map((entity) => say`${labelOf(entity)} ${trusted(`${amountWords(entity.total, unit)}${inBrackets(entity.total, total)}`)}`)
+  const expected = forecast?.status === 'expected' ? [forecast] : []
   return [
     // The verdict has the total.
     ...(budgetStatus === 'exceeded' ? [] : [usageHeadline(result)]),
-    ...(forecast?.status === 'expected'
-      ? [
-          [
-            trusted(
-              `Forecast by ${formatShortDay(forecast.untilDate, toDate)}: ${amountWords(forecast.total, unit)} (${rangeInBrackets(forecast, unit)})`,
-            ),
-          ],
-        ]
-      : []),
+    ...expected.map((one) => [
+      trusted(`Forecast by ${formatShortDay(one.untilDate, toDate)}: ${amountWords(one.total, unit)} (${rangeWords(one, unit)})`),
+    ]),
     ...(largest.length === 0 ? [] : [say`Costs most: ${join(largest, ', ')}`]),
   ]
 }
 
-const rangeInBrackets = ({ low, high }: { readonly low: Decimal; readonly high: Decimal }, unit: string) =>
-  `80% range ${formatRange(low, high)} ${unit}`
+const rangeWords = ({ low, high }: Expectation, unit: string) => `80% range ${formatRange(low, high)} ${unit}`
 
 function usageHeadline(result: UsageResult) {
   const { grandTotalCredits, unit, fromDate, toDate, budget, budgets, dataQualityIssues, records } = result
@@ -243,9 +228,9 @@ function usageHeadline(result: UsageResult) {
     return say`No usage records for ${period(fromDate, toDate)}. The API's total is ${trusted(`${amountWords(grandTotalCredits, unit)}.`)}`
   const usedWords = (used: Decimal, limit: Decimal | undefined): Trusted =>
     trusted(limit === undefined ? amountWords(used, unit) : `${ofLimit(used, limit, unit)}${inBrackets(used, limit)}`)
-  const [only] = budgets
+  const [only, second] = budgets
   // A single budget of a file is what the run is about, not the usage of the organization.
-  if (budget === undefined && only !== undefined && budgets.length === 1)
+  if (budget === undefined && only !== undefined && second === undefined)
     return say`Budget ${only.name}: used ${usedWords(only.used, only.dataQualityIssue ? undefined : only.limit)} from ${period(only.fromDate, only.toDate)}.`
   const passed = budgets.filter(({ status }) => status !== 'fail').length
   const ofBudgets = budgets.length === 0 ? '' : ` ${passed} of ${budgets.length} budgets passed.`
@@ -255,7 +240,7 @@ function usageHeadline(result: UsageResult) {
 function usageFacts(result: UsageResult): Part {
   const { unit, creditPrice, budget, budgetStatus, provisionalCredits, grandTotalCredits: used, warnBudget, comparison } = result
   const { days, fromDate, toDate, forecast, forecastBudget, runsOutOn, gate, budgetUsedPercent } = result
-  const amount = (value: Decimal): string => amountWords(value, unit)
+  const amount = (value: Decimal) => amountWords(value, unit)
   const share = budgetUsedPercent === undefined ? '' : ` (${formatPercent(budgetUsedPercent)})`
   const money =
     budget === undefined || creditPrice === undefined
@@ -285,7 +270,7 @@ function forecastWords(forecast: Forecast, result: UsageResult) {
   const basis = `from ${plural(learnedFromDays, 'day')}${isWeekdayAware ? ' with a weekday pattern' : ''}`
   const { unit, creditPrice } = result
   const judged = isForecastJudged(result) ? '' : '; no budget judges it'
-  return `${withPrice(total, unit, creditPrice)} (${rangeInBrackets(forecast, unit)}, ${basis}${judged})`
+  return `${withPrice(total, unit, creditPrice)} (${rangeWords(forecast, unit)}, ${basis}${judged})`
 }
 
 const isForecastJudged = ({ forecastBudget, budgets, fromDate, endDate }: UsageResult) =>
@@ -389,15 +374,11 @@ function forecastCell({ forecast, judgesForecast }: BudgetOutcome): Cell {
   return forecast && trusted(forecast.status === 'too-early' ? 'too early' : 'not available')
 }
 
-function entityLabels({
-  records,
-  otherRecords,
-}: UsageResult): (
-  one: { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined },
-  isTypeShown?: boolean,
-) => string {
+type NamedEntity = { readonly [Key in 'name' | 'entityName' | 'entityId' | 'entityType']?: string | undefined }
+
+function entityLabels({ records, otherRecords }: UsageResult) {
   const labelOf = createLabels([...otherRecords, ...records])
-  return ({ name = '', entityName = name, entityId = '', entityType = '' }, isTypeShown) =>
+  return ({ name = '', entityName = name, entityId = '', entityType = '' }: NamedEntity, isTypeShown?: boolean) =>
     labelOf({ entityName, entityId, entityType }, isTypeShown)
 }
 
@@ -424,12 +405,13 @@ function aroundSpikes<Row extends { readonly spike: Day; readonly at: string }>(
   columns: Readonly<Record<string, (row: Row) => Cell>>,
 ): Part {
   const title = `${what} on the day of a spike or the day before`
-  if (found === undefined) return undefined
-  if (found.length === 0) return [trusted(`No ${title.toLowerCase()}.`)]
-  return [
-    table(title, found, { Spike: ({ spike }) => trusted(formatDay(spike)), Time: ({ at }) => trusted(formatMoment(at)), ...columns }),
-    say`They happened at the same time. They need not be the cause.`,
-  ]
+  if (found?.length === 0) return [trusted(`No ${title.toLowerCase()}.`)]
+  return (
+    found && [
+      table(title, found, { Spike: ({ spike }) => trusted(formatDay(spike)), Time: ({ at }) => trusted(formatMoment(at)), ...columns }),
+      say`They happened at the same time. They need not be the cause.`,
+    ]
+  )
 }
 
 function groupTables(result: UsageResult): Part {
@@ -471,19 +453,13 @@ function moverTable(result: UsageResult): Part {
   const minChange = comparison.ofTotal.abs().times(minMove)
   const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, 10)
   const rest = comparison.movers.slice(named.length)
-  const rows = [
-    ...named.map((mover) => ({ ...mover, entity: untrusted(labelOf(mover)) })),
-    ...(rest.length === 0
-      ? []
-      : [
-          {
-            entity: counted(rest.length, 'smaller change'),
-            metric: '',
-            before: sum(rest.map(({ before }) => before)),
-            after: sum(rest.map(({ after }) => after)),
-          },
-        ]),
-  ]
+  const others = {
+    entity: counted(rest.length, 'smaller change'),
+    metric: '',
+    before: sum(rest.map(({ before }) => before)),
+    after: sum(rest.map(({ after }) => after)),
+  }
+  const rows = [...named.map((mover) => ({ ...mover, entity: untrusted(labelOf(mover)) })), ...(rest.length === 0 ? [] : [others])]
   return table(`Largest changes from ${period(comparison.fromDate, comparison.toDate).text}`, rows, {
     Entity: ({ entity }) => entity,
     Metric: ({ metric }) => metric,

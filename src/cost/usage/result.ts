@@ -1,14 +1,12 @@
 import * as z from 'zod'
 import { type Decimal, isDecimal } from '../../platform/core/decimal.ts'
 import { amount, creditPriceSchema, estimate, exactAmount, percent } from './amounts.ts'
-import { budgetStepSchema } from './budget-steps.ts'
-import { budgetOutcomeSchema, limitStatuses } from './budgets.ts'
+import { budgetOutcomeSchema, budgetStepSchema, limitStatuses } from './budgets.ts'
 import { comparisonSchema, type UsageComparison, writeIncrease } from './comparison.ts'
 import { dataQualityIssueSchema } from './data-quality.ts'
 import { forecastSchema } from './forecast.ts'
-import { groupSchema } from './groups.ts'
 import { date, dayOn } from './periods.ts'
-import { usageRecordSchema } from './records.ts'
+import { groupSchema, usageRecordSchema } from './records.ts'
 import { spikeContextSchema, spikeDeploymentsSchema, spikeSchema } from './spikes.ts'
 
 /** `auto` warns without a limit, `required` fails, and `off` accepts no limit. */

@@ -3,14 +3,13 @@ import { type Day, weekdayOf } from '../../platform/core/dates.ts'
 import { fromEstimate } from '../../platform/core/decimal.ts'
 import { median, spread } from '../../platform/core/statistics.ts'
 import { estimate, exactAmount } from './amounts.ts'
-import type { DayTotal } from './daily-usage.ts'
-import { deviations, minRise, monthlyRise } from './forecast.ts'
+import { deviations, minRise, monthlyRise, weekAround } from './forecast.ts'
 import { date, historyDays } from './periods.ts'
-import { createTally, entityKey, entityLabel, metricsOf, type Tally, type UsageRecord } from './records.ts'
+import type { DayTotal } from './readings.ts'
+import { createTally, entityKey, entityOf, metricsOf, type Tally, tallyDays, type UsageRecord } from './records.ts'
 
 type Spike = z.output<ReturnType<typeof spikeSchema>>
 
-/** A day on which the organization, or one of its entities, has far more usage than on comparable days. */
 export const spikeSchema = () =>
   z.object({
     date,
@@ -31,29 +30,24 @@ export const spikeSchema = () =>
       .describe('The entity and metric that grew most on that day.'),
   })
 
+const atSpike = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.array(z.object({ spike: date.describe('The day of the spike.'), at: z.string().describe('ISO 8601 in UTC.'), ...shape }))
+
 /** What changed at the time of spikes. It is a coincidence: the API does not know the cause of usage. */
 export const spikeContextSchema = () =>
-  z.array(
-    z.object({
-      spike: date.describe('The day of the spike.'),
-      at: z.string().describe('ISO 8601 in UTC.'),
-      change: z.string(),
-      serviceName: z.string().optional(),
-      actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
-    }),
-  )
+  atSpike({
+    change: z.string(),
+    serviceName: z.string().optional(),
+    actorType: z.string().optional().describe('`user`, `support`, `system` or `api`. Never a person.'),
+  })
 
 /** What was deployed at the time of spikes, as far as the workflow's repository knows. */
 export const spikeDeploymentsSchema = () =>
-  z.array(
-    z.object({
-      spike: date.describe('The day of the spike.'),
-      at: z.string().describe('ISO 8601 in UTC.'),
-      environment: z.string(),
-      ref: z.string().describe('Branch, tag or commit.'),
-      commit: z.string().describe('The first characters of the commit.'),
-    }),
-  )
+  atSpike({
+    environment: z.string(),
+    ref: z.string().describe('Branch, tag or commit.'),
+    commit: z.string().describe('The first characters of the commit.'),
+  })
 
 /** A day is compared with the four weeks before it. Two of them must be known. */
 export const minBaselineDays = 14
@@ -71,15 +65,13 @@ export function findSpikes(records: readonly UsageRecord[], days: readonly DayTo
   const smallest = minEntityShare * median(days.map(({ total }) => Number(total)))
   const ofEntities = [...Map.groupBy(records, entityKey).values()]
     .flatMap((own) => {
-      const byDay = createTally<Day>()
-      for (const { date, total } of own) byDay.add(date, total)
-      const ownDays = days.map(({ date }) => ({ date, total: byDay.of(date) }))
+      const { totals } = tallyDays(own)
+      const ownDays = days.map(({ date }) => ({ date, total: totals.of(date) }))
       const mayRise = ownDays.some(({ date, total }) => date >= from && Number(total) >= smallest)
       return mayRise ? spikesOf('entity', own, ownDays, from) : []
     })
     .filter(({ total, usual }) => Number(total) >= Math.max(minEntityFactor * Number(usual), Number(usual) + smallest))
-  const isExplained = ({ date, driver }: Spike): boolean =>
-    ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
+  const isExplained = ({ date, driver }: Spike) => ofAll.some((one) => one.date === date && entityKey(one.driver) === entityKey(driver))
   return [...ofAll, ...ofEntities.filter((one) => !isExplained(one))]
 }
 
@@ -113,10 +105,7 @@ function spikesOf(of: Spike['of'], records: readonly UsageRecord[], days: readon
   }))
 }
 
-interface WeekdayValue {
-  readonly weekday: number
-  readonly value: number
-}
+type WeekdayValue = Readonly<Record<'weekday' | 'value', number>>
 
 const valuesOfWeekday = (days: readonly WeekdayValue[], weekday: number) =>
   days.flatMap((one) => (one.weekday === weekday ? one.value : []))
@@ -137,8 +126,7 @@ function usualBefore(before: readonly WeekdayValue[], weekday: number): { readon
 function shareOfWeek(before: readonly WeekdayValue[], weekday: number) {
   const shares = before.flatMap((one, i) => {
     if (one.weekday !== weekday) return []
-    const start = Math.min(Math.max(0, i - 3), before.length - 7)
-    const middle = median(before.slice(start, start + 7).map(({ value }) => value))
+    const middle = median(weekAround(before, i).map(({ value }) => value))
     return middle > 0 ? one.value / middle : []
   })
   return shares.sort((a, b) => a - b)[shares.length >> 1] ?? 0
@@ -172,6 +160,5 @@ function findDriver(all: readonly UsageSeries[], day: Day, before: readonly Day[
     return { entity, metric, total: byDay.of(day), usual, rise: Number(byDay.of(day)) - usual }
   })
   const { entity, metric, total, usual } = rises.reduce((highest, one) => (one.rise > highest.rise ? one : highest))
-  const { entityId, entityType } = entity
-  return { entityName: entityLabel(entity), entityId, entityType, metric, total, usual: fromEstimate(usual) }
+  return { ...entityOf(entity), metric, total, usual: fromEstimate(usual) }
 }

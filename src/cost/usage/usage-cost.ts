@@ -13,27 +13,14 @@ import { choice, grouped, integer, noted, onMissingInput, variable } from '../..
 import { defineOperation, type Given } from '../../platform/operation/operation.ts'
 import { selectInput } from '../../platform/operation/select.ts'
 import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
-import { findBudgetStep } from './budget-steps.ts'
-import { type BudgetOutcome, checkLimit, judgeBudgets, runOutDay } from './budgets.ts'
+import { type BudgetOutcome, checkLimit, findBudgetStep, judgeBudgets, lookAhead } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
-import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from './daily-usage.ts'
 import { type DataQualityIssue, findDataQualityIssues } from './data-quality.ts'
-import { daysWithForecast, forecastSpend } from './forecast.ts'
-import { groupByEntity, groupByMetric } from './groups.ts'
-import {
-  type CurrentPeriod,
-  choosePeriod,
-  daysIn,
-  hasDaysAhead,
-  isBillingCycle,
-  mayHaveDaysAhead,
-  periodInput,
-  periodNames,
-} from './periods.ts'
+import { type CurrentPeriod, choosePeriod, daysIn, isBillingCycle, mayHaveDaysAhead, periodInput, periodNames } from './periods.ts'
 import { describeIssue } from './phrases.ts'
-import { allReadings, findHistoryFailure, type Readings, readUsage } from './readings.ts'
-import { provisionalOf } from './records.ts'
+import { allReadings, findHistoryFailure, knownDays, lastDayWithAllRecords, type Readings, readUsage, withoutGaps } from './readings.ts'
+import { groupByEntity, groupByMetric, provisionalOf } from './records.ts'
 import { judgeUsage, reportUsage, usageLines } from './report.ts'
 import { gateModes, toUsageDocument, type UsageResult, usageDetails, usageOutput } from './result.ts'
 import { findSpikes, minBaselineDays } from './spikes.ts'
@@ -133,7 +120,6 @@ export const usageCost = defineOperation({
   toDocument: toUsageDocument,
 })
 
-// Few runs need them.
 const exports = () => import('./exports.ts')
 
 function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[] {
@@ -210,7 +196,6 @@ interface Analysis {
   readonly input: UsageInput
 }
 
-/** Makes every judgment. Verdict, report and exports only show the results. */
 function analyze(analysis: Analysis): UsageResult {
   const { organizationId, services, readings, period, today, budgets, input } = analysis
   const { main, previous } = readings
@@ -223,7 +208,6 @@ function analyze(analysis: Analysis): UsageResult {
   const overTime = analyzeDays(analysis)
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
-  const byDay = totalByDay(main.records, period)
   const compared = compareDays(analysis)
   return {
     organizationId,
@@ -244,7 +228,7 @@ function analyze(analysis: Analysis): UsageResult {
     clipped: typeof input.period === 'object' && period.end !== period.to,
     budgetStatus,
     warnBudget,
-    budgetStep: budget && findBudgetStep({ days: byDay, records: main.records, period, limit: budget, today }),
+    budgetStep: budget && findBudgetStep({ days: overTime.byDay, records: main.records, period, limit: budget, today }),
     forecastBudget,
     // Usage above the budget needs no forecast.
     forecastBudgetExceeded: forecastBudget !== undefined && (judged.gt(forecastBudget) || expected?.gt(forecastBudget) === true),
@@ -262,7 +246,6 @@ function analyze(analysis: Analysis): UsageResult {
     dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
     creditPrice,
     cost: creditPrice && main.grandTotal.times(creditPrice.amount),
-    byDay,
     byEntity: groupByEntity(main.records),
     byMetric: groupByMetric(main.records),
     records: [...main.records],
@@ -279,21 +262,19 @@ function anyExceeded(main: readonly UsageResult['budgetStatus'][], budgets: read
 }
 
 function analyzeDays({ readings, period, today, input }: Analysis) {
-  const { budget } = input
-  const { main } = readings
   const read = [...allReadings(readings), ...readings.history.readings]
   const records = read.flatMap((reading) => reading.records)
   const known = knownDays(period, read, records, lastDayWithAllRecords(readings, today))
-  const hasHistory = findHistoryFailure(readings.history, period) === undefined
-  const forecast = hasDaysAhead(period, today) ? forecastSpend({ period, today, known, hasHistory }) : undefined
-  const recorded = totalByDay(main.records, period)
-  const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
-  const runsOutOn = budget && runOutDay({ recorded, expected, today }, budget)
+  const { forecast, recorded, runsOutOn } = lookAhead({
+    ...{ period, known, history: readings.history, today },
+    ...{ records: readings.main.records, limit: input.budget },
+  })
   const history = withoutGaps(known, period)
   const spikeDays = history.slice(minBaselineDays).filter(({ date }) => date >= period.from).length
   return {
     forecast,
     runsOutOn,
+    byDay: recorded,
     spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
     spikeDays,
   }

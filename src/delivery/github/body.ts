@@ -12,7 +12,7 @@ import type { GitHubRun } from './run.ts'
 /** The hidden first line of every body. */
 export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
 
-/** A label is encoded so that it cannot end the HTML comment. */
+/** An encoded label cannot end the HTML comment. */
 const encodeLabel = (label: string) =>
   encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -23,24 +23,22 @@ export const isOwn = (
   { body, authorId }: { readonly body: string; readonly authorId: number | undefined },
 ): boolean => authorId === author.id && body.startsWith(markerOf(kind, label))
 
-/** The same text with the marker of another label. */
 export const withMarker = (kind: SyncTarget, label: string, body: string): string => body.replace(/^.*/, () => markerOf(kind, label))
 
 const digest = (text: string) => digestOfText(text, 16)
 
-/** A digest that ignores figures, because a failure has other figures on another day. */
+/** A failure has other figures on another day. */
 export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
 
-/** The hidden second line: facts about this run for the next one. */
+/** The hidden second line, for the next run. */
 interface Memory {
   readonly atMs: number
-  /** Digest of the failure's reason without its figures. */
   readonly reason: string
-  /** UTF-16 units of the report, with which the visible text begins. */
+  /** UTF-16 units at the start of the visible text. */
   readonly reportLength: number
-  /** Digest of the visible text, which reveals edits. */
+  /** The digest reveals edits of the visible text. */
   readonly digest: string
-  /** What became of the pull request, where the report says it, and the commit that the run had checked out. */
+  /** The outcome, where the report says it, and the commit that was checked out. */
   readonly outcome: Outcome | undefined
   readonly commit: string
 }
@@ -48,7 +46,7 @@ interface Memory {
 const memoryGrammar =
   /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: ([a-z-]+) ([0-9a-f]+))? -->$/
 
-/** Reads the second line of a body. Undefined where it is not one that this tool wrote. */
+/** Undefined where the second line is not one that this tool wrote. */
 export function readMemory(line: string): Memory | undefined {
   const [, at = '', reason = '', reportLength, visible = '', word, commit = ''] = memoryGrammar.exec(line) ?? []
   const atMs = Date.parse(at)
@@ -64,10 +62,9 @@ const reservedCharacters = 500
 
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-/** What the text of a comment or an issue depends on. */
 export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
-/** The text of a comment or an issue, within the limit. The report of `old`, the current body, is folded under the new one. */
+/** Keeps within the limit, and folds the report of `old`, the current body, under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
   const { label } = context
   const content = withRerun(context)
@@ -90,7 +87,7 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   return `${marker}\n<!-- watchkeeper memory: ${memory} -->\n\n${visible}\n`
 }
 
-/** The report, with the command that runs it again below its first lines. The outcome of a merge has the command already. */
+/** Puts the command below the first lines. The outcome of a merge has the command already. */
 function withRerun({ content, run }: BodyContext): SyncContent {
   const { advice, outcome, blocks } = content
   const line = advice && outcome === undefined ? adviseRerun(advice, run, 'To run it again') : undefined
@@ -101,7 +98,7 @@ function withRerun({ content, run }: BodyContext): SyncContent {
 
 const joinAnd = (texts: readonly string[]) => join(texts.map(toLine), ' and ')
 
-/** The command that runs this run again, and what to do before. Undefined when the command is unknown. */
+/** Says what to do before, too. Undefined when the command is unknown. */
 export function adviseRerun({ empty }: Advice, { rerunCommand, ghRepository }: GitHubRun, words: string): Line | undefined {
   if (rerunCommand === undefined) return undefined
   if (empty.length === 0) return say`${trusted(words)}: ${rerunCommand}`
@@ -145,14 +142,13 @@ function earlierReport({ memory, report, earlier }: ParsedBody, next: string) {
   return isSame || (memory?.outcome !== undefined && memory.outcome !== 'applied' && memory.outcome !== 'in-part') ? earlier : report
 }
 
-/** Removes the time from the last line of a report (see `formatMoment`), and the id of the run from the command that runs it again. */
+/** The time is in the last line (see `formatMoment`), the id of the run in the command that runs it again. */
 const withoutRun = (report: string) =>
   report.replace(/\d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d UTC\n*$/, '').replace(/`gh run rerun \d+ /, '`gh run rerun ')
 
-/** Removes the commit from links to files. */
 const withoutCommits = (report: string) => report.replaceAll(/\/blob\/[0-9a-f]{40,64}\//g, '/blob/')
 
-/** Whether `next` differs from `old` only by the time of the run and the link to it, so that an update would not help readers. */
+/** An update of only the time of the run and the link to it would not help readers. */
 function isSameExceptTime(old: string, next: string, marker: string) {
   const [before, after] = [old, next].map((body) => {
     const { memory, report, earlier } = readBody(body, marker)
@@ -166,14 +162,12 @@ function isSameExceptTime(old: string, next: string, marker: string) {
   return before === after
 }
 
-/** A short comment under an issue: a sentence and the verdict of the report. */
 export function writeIssueComment(sentence: string, context: BodyContext): string {
   const { blocks } = context.content
   const head = renderReport(context, blocks.slice(0, headLength(blocks)), 10_000)
   return `${sentence}\n\n${head}\n${sourceLine(context)}\n`
 }
 
-/** The last line of every comment and issue: the run that wrote it, and what it is about. */
 function sourceLine({ content: { project, environment }, run: { url, job, commit }, redact }: BodyContext) {
   const facts = { commit: redact(commit).slice(0, 7), project, environment }
   const parts = Object.entries(facts).flatMap(([name, value]) => (value ? [`, ${name} ${markdownUntrusted(redact(value))}`] : []))
@@ -186,7 +180,7 @@ const maxClockSkewMs = 5 * minuteMs
 
 interface Upkeep {
   readonly target: SyncTarget
-  /** The place as the log names it: `on #12`. */
+  /** `on #12` */
   readonly place: string
   readonly old: string
   /** Writes also a text that differs by its time only. */
@@ -195,8 +189,8 @@ interface Upkeep {
 }
 
 /**
- * Writes the new text over the current one. A slow run does not overwrite the report of a run that started later. `gone` when the comment
- * or issue was deleted, or the issue moved to another repository, since it was found.
+ * A slow run does not overwrite the report of a run that started later. `gone` when the comment or issue was deleted, or the issue moved to
+ * another repository, since it was found.
  */
 export async function update(context: SyncContext, { target, place, old, isDue, write }: Upkeep): Promise<'kept' | 'updated' | 'gone'> {
   const { content, label, deps } = context

@@ -11,22 +11,22 @@ import type { GitHubRun } from './run.ts'
 const nothing = () => undefined
 const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
-/** What changes of an issue. An absent field stays as it is. */
+/** An absent field stays as it is. */
 interface IssueChange {
   readonly title?: string
   readonly body?: string
-  /** Why it is closed; absent for one that stays open. */
+  /** Absent for an issue that stays open. */
   readonly close?: 'completed' | 'not_planned'
 }
 
 /**
- * The API of GitHub for the repository of the run: https://docs.github.com/en/rest. Answers are validated. Methods throw what
- * `toGitHubError` understands. Loads octokit, and opens no connection. Close it after use.
+ * https://docs.github.com/en/rest for the repository of the run. Methods throw what `toGitHubError` understands. Loads octokit, and opens
+ * no connection. Close it after use.
  */
 export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
-  /** Sends a request in the form of the global `fetch`, as far as octokit uses it, whose own parser takes minutes for some answers. */
+  /** The parser of octokit takes minutes for some answers. It calls this as the global `fetch`. */
   const fetch = async (
     url: string,
     {
@@ -53,12 +53,12 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     pullRequestsWith: (commit: string) =>
       listAll(pullSchema, (page) => repos.listPullRequestsAssociatedWithCommit({ ...repository, commit_sha: commit, ...page })),
     comments: (number: number) => listAll(commentSchema, (page) => issues.listComments({ ...repository, issue_number: number, ...page })),
-    /** The comments of the repository that were written last, at most a hundred. */
+    /** The last hundred. */
     latestComments: async () =>
       parseAnswer(placedCommentSchema.array(), (await issues.listCommentsForRepo({ ...repository, ...latest })).data),
-    /** The pull requests that were closed, or changed since then: the last hundred. */
+    /** The last hundred that were closed, or changed since then. */
     latestClosed: async () => parseAnswer(pullSchema.array(), (await pulls.list({ ...repository, ...latest, state: 'closed' })).data),
-    /** The parents of a commit and of those that it contains: of the last hundred. */
+    /** Parents by commit, of the last hundred. */
     async commitsIn(commit: string): Promise<ReadonlyMap<string, readonly string[]>> {
       const { data } = await repos.listCommits({ ...repository, sha: commit, per_page: perPage })
       return new Map(
@@ -77,7 +77,7 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
         z.looseObject({ object: z.looseObject({ sha: z.string() }) }),
         (await git.getRef({ ...repository, ref: `heads/${branch}` })).data,
       ).object.sha,
-    /** The ids of the files of a commit, by path. Throws a GitHubError for a list that is not complete. */
+    /** Ids by path. Throws a GitHubError for a list that is not complete. */
     async filesOf(commit: string): Promise<ReadonlyMap<string, string>> {
       const { data } = await git.getTree({ ...repository, tree_sha: commit, recursive: '1' })
       // At most 100,000 entries, and 7 MB: https://docs.github.com/en/rest/git/trees
@@ -91,7 +91,7 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
       if (truncated) throw new GitHubError({ detail: 'the list of files is too long' })
       return new Map(tree.flatMap(({ path, type, sha }) => (type === 'tree' ? [] : [[path, sha]])))
     },
-    /** Comments on a pull request or an issue, which GitHub numbers together. */
+    /** GitHub numbers pull requests and issues together. */
     async createComment(number: number, body: string): Promise<void> {
       await issues.createComment({ ...repository, issue_number: number, body })
     },
@@ -121,7 +121,6 @@ const viewerSchema = z
   .looseObject({ viewer: z.looseObject({ login: z.string().min(1), databaseId: z.int() }) })
   .transform(({ viewer }) => ({ login: viewer.login, id: viewer.databaseId }))
 
-/** An account. */
 export type Author = z.output<typeof viewerSchema>
 
 const pullSchema = z
@@ -143,7 +142,7 @@ const pullSchema = z
     repository: base.repo.full_name,
   }))
 
-/** A pull request that contains a commit. In a fork, it may be one of another repository of the network. */
+/** In a fork, it may be one of another repository of the network. */
 export type PullRequest = z.output<typeof pullSchema>
 
 // https://docs.github.com/en/rest/deployments/deployments
@@ -163,12 +162,11 @@ const toComment = ({ id, body, user }: z.output<typeof commentFields>) => ({ id,
 
 const commentSchema = commentFields.transform(toComment)
 
-/** With the number of its pull request or issue. */
 const placedCommentSchema = commentFields
   .extend({ issue_url: z.string() })
   .transform(({ issue_url: url, ...fields }) => ({ ...toComment(fields), on: Number(/\/issues\/(\d+)$/.exec(url)?.[1]) }))
 
-/** A comment on a pull request. `body` is Markdown. */
+/** `body` is Markdown. */
 export type Comment = z.output<typeof commentSchema>
 
 const issueSchema = z
@@ -180,5 +178,5 @@ const issueSchema = z
     labels: labels.map((label) => (typeof label === 'string' ? label : (label.name ?? ''))),
   }))
 
-/** An open issue. `body` is Markdown. */
+/** `body` is Markdown. */
 export type Issue = z.output<typeof issueSchema>

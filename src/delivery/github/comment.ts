@@ -7,13 +7,9 @@ import { isFailure, isKept, type Outcome, type SyncContent, type SyncContext } f
 import { describeAnswer, toGitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
-/** Condition for the first comment. */
 export type CommentMode = 'always' | 'changes' | 'on-failure'
 
-/**
- * Creates or updates the one comment of the label. A run that applies what is checked out reports to the pull request whose merge that is.
- * Throws what the client throws.
- */
+/** A run that applies what is checked out reports to the pull request whose merge that is. Throws what the client throws. */
 export async function syncComment(context: SyncContext, mode: CommentMode, wantedNumber: number | undefined): Promise<void> {
   const { content, run } = context
   const { outcome } = content
@@ -35,7 +31,6 @@ async function syncOn(number: number, context: SyncContext, mode: CommentMode) {
   deps.note(`comment: created on #${number}`)
 }
 
-/** Whether the comment was still there. */
 async function updateComment(context: SyncContext, number: number, { id, body: current }: Comment): Promise<boolean> {
   const { label, client, deps } = context
   const place = `on #${number}`
@@ -88,7 +83,7 @@ async function syncIncluded(context: SyncContext, done: readonly number[]) {
   }
 }
 
-/** Whether a first comment is wanted. An existing comment is always kept up to date. */
+/** An existing comment is always kept up to date. */
 function isWanted(mode: CommentMode, content: SyncContent) {
   if (mode === 'on-failure') return isFailure(content)
   return mode === 'always' || content.status !== 'pass' || content.hasChanges
@@ -113,7 +108,6 @@ async function findPullRequests({ content, run, client, deps }: SyncContext) {
   return { open, merged }
 }
 
-/** The report of a run that applies, which begins with what became of the commit. */
 function sayOutcome({ content, run }: SyncContext): SyncContent {
   const { outcome, hasFailed, advice, blocks } = content
   const [first, ...rest] = blocks

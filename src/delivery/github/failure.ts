@@ -4,10 +4,8 @@ import { quote } from '../../platform/core/text.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import type { Answer } from '../../platform/http/transport.ts'
 
-/** What a run writes to GitHub. */
 export type SyncTarget = 'comment' | 'issue'
 
-/** A request to GitHub that failed, or an answer that cannot be used. */
 export class GitHubError extends Error {
   override readonly name = 'GitHubError'
   readonly failure: Pick<Failure, 'detail'> & Partial<Failure>
@@ -28,13 +26,12 @@ export function toGitHubError(thrown: unknown): GitHubError {
   return thrown.cause instanceof GitHubError ? thrown.cause : new GitHubError({ detail: quote(thrown.message) })
 }
 
-/** Whether GitHub answered with one of these statuses. */
 export function hasStatus(thrown: unknown, ...statuses: readonly number[]): boolean {
   const { cause, status } = toGitHubError(thrown).failure
   return cause === 'status' && status !== undefined && statuses.includes(status)
 }
 
-/** An answer with an error status. `nowMs` is the time of its arrival, in milliseconds since the epoch. */
+/** `nowMs` is the time of arrival, in milliseconds since the epoch. */
 export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Failure {
   const data = parseJsonOrUndefined(text)
   const errors = isMapping(data) && Array.isArray(data.errors) ? data.errors : []
@@ -53,7 +50,7 @@ export function failureOfAnswer({ status, headers, text }: Answer, nowMs: number
   return { ...failure, cause: 'rate-limit', writeOutcome: 'not-applied', waitMs }
 }
 
-/** The answer of GitHub, or the failure of the network, without a full stop. */
+/** Has no full stop. */
 export const describeAnswer = (failure: GitHubError['failure']): string =>
   failure.cause === 'unfit'
     ? `the answer is not from GitHub: ${failure.detail}`

@@ -1,4 +1,5 @@
 import { capitalize, quote } from '../../platform/core/text.ts'
+import type { StateChange } from '../notifications/message.ts'
 import { digestOfReason, isOwn, markerOf, readBody, update, writeBody, writeIssueComment } from './body.ts'
 import type { Issue } from './client.ts'
 import { isFailure, type SyncContext } from './content.ts'
@@ -6,15 +7,12 @@ import { isFailure, type SyncContext } from './content.ts'
 /** Label of every issue of this action. Removing it releases the issue. */
 const issueLabel = 'watchkeeper'
 
-/** What a run did with the state of the issue. */
-export type IssueTransition = 'opened' | 'closed' | 'none'
-
 export interface SyncedIssue {
-  readonly transition: IssueTransition
+  readonly change: StateChange
   readonly number?: number
 }
 
-/** Opens, updates or closes the one issue of the label. Throws what the client throws. */
+/** Throws what the client throws. */
 export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
   const { deps, content } = context
   const found = await openIssues(context)
@@ -24,13 +22,13 @@ export async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
     await closeDuplicates(context, found)
     return synced
   }
-  if (!isFailure(content)) return { transition: 'none' }
+  if (!isFailure(content)) return { change: 'none' }
   const [released] = found
   if (released === undefined) return open(context)
   deps.note(
     `issue: not opened, because #${released.number} is still open without the label ${issueLabel}. Close that issue to get a new one`,
   )
-  return { transition: 'none', number: released.number }
+  return { change: 'none', number: released.number }
 }
 
 async function openIssues(context: SyncContext): Promise<readonly Issue[]> {
@@ -53,13 +51,13 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
     write: (body) => client.updateIssue(number, { body, ...(isOver ? { close: 'completed' } : { title: issueTitle(context) }) }),
   })
   if (outcome === 'gone' && isFailure(content)) return open(context)
-  if (outcome !== 'updated') return { transition: 'none', ...(outcome !== 'gone' && { number }) }
+  if (outcome !== 'updated') return { change: 'none', ...(outcome !== 'gone' && { number }) }
   const reason = readBody(old, markerOf('issue', label)).memory?.reason
   if (isOver) await commentOn(context, number, 'The check passes again.')
   else if (reason !== undefined && reason !== digestOfReason(content.reason))
     await commentOn(context, number, 'The reason for the failure has changed.')
   deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
-  return { transition: isOver ? 'closed' : 'none', number }
+  return { change: isOver ? 'passing' : 'none', number }
 }
 
 const commentOn = (context: SyncContext, number: number, sentence: string) =>
@@ -80,7 +78,7 @@ async function open(context: SyncContext): Promise<SyncedIssue> {
   // Another run may have opened one at the same moment. Both runs see both issues, and keep the older one.
   const all = await openIssues(context)
   await closeDuplicates(context, all)
-  return { transition: 'opened', number: all.find(isLabeled)?.number ?? issue.number }
+  return { change: 'failing', number: all.find(isLabeled)?.number ?? issue.number }
 }
 
 /** `Cost gate: budget exceeded`, and `Apply, environment staging: the API is down`. */

@@ -3,27 +3,26 @@ import type { Redact } from '../../platform/core/secrets.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
 import type { LinkTo } from '../../platform/report/markdown.ts'
+import type { StateChange } from '../notifications/message.ts'
 import { openGitHub } from './client.ts'
 import { type CommentMode, syncComment } from './comment.ts'
 import { isShared, type SyncContent } from './content.ts'
 import { explainGitHubError, toGitHubError } from './failure.ts'
-import { type IssueTransition, type SyncedIssue, syncIssue } from './issue.ts'
+import { type SyncedIssue, syncIssue } from './issue.ts'
 import { defaultLimits, type Limits } from './requests.ts'
 import { readGitHubRun } from './run.ts'
 
-/** What a run writes, where, and as whom. */
 export interface NotifyOptions {
   readonly content: SyncContent
   readonly comment: 'off' | CommentMode
   readonly issue: 'off' | 'on-failure'
   readonly label: string | undefined
-  /** Environment, and service, organization or self-hosted server, for the default label. */
+  /** Environment, and service, organization or server, for the default label. */
   readonly target: string | undefined
-  /** The commit that is checked out, if it is known. */
   readonly checkedOut?: string | undefined
   readonly prNumber: number | undefined
   readonly token: string | undefined
-  /** Whether a token was given that cannot be one, so that there is none. */
+  /** A token was given that cannot be one. */
   readonly isTokenRejected?: boolean
   readonly redact: Redact
   readonly linkTo?: LinkTo
@@ -31,12 +30,11 @@ export interface NotifyOptions {
 
 interface NotifyOutcome {
   readonly failures: readonly string[]
-  /** `unknown` when the issue could not be read or written. */
-  readonly issueTransition: IssueTransition | 'unknown'
-  readonly issueNumber: number | undefined
+  /** The issue is open while the state is failing. `unknown` when it could not be read or written. */
+  readonly change: StateChange
+  readonly issueNumber?: number | undefined
 }
 
-/** The process that writes to GitHub. */
 interface NotifyProcess {
   readonly env: Variables
   readonly deps: SendDeps
@@ -51,8 +49,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   const targets = (['comment', 'issue'] as const).filter((target) => options[target] !== 'off' && !(target === 'issue' && isRefused))
   const failAll = (reason: string): NotifyOutcome => ({
     failures: targets.map((target) => `${target}: ${redact(reason)}`),
-    issueTransition: 'unknown',
-    issueNumber: undefined,
+    change: 'unknown',
   })
   const found = await readGitHubRun(env, options.checkedOut)
   if ('problem' in found) return failAll(`${found.problem}.`)
@@ -69,9 +66,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   const open = once(() => openGitHub(run, token, safeDeps, limits))
   const readAuthor = once(async () => (await open()).author())
   const failures: string[] = []
-  let issue: Omit<SyncedIssue, 'transition'> & { readonly transition: NotifyOutcome['issueTransition'] } = {
-    transition: isRefused ? 'none' : 'unknown',
-  }
+  let issue: SyncedIssue = { change: isRefused ? 'none' : 'unknown' }
   for (const target of targets) {
     try {
       const [client, author] = [await open(), await readAuthor()]
@@ -87,7 +82,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
     (client) => client.close(),
     () => undefined,
   )
-  return { failures, issueTransition: issue.transition, issueNumber: issue.number }
+  return { failures, change: issue.change, issueNumber: issue.number }
 }
 
 /** Jobs of a matrix differ in their target only. */

@@ -38,7 +38,7 @@ async function ask<T>(
   }
 }
 
-/** The deployments of the workflow's repository that began in a period, oldest first. Undefined, with a note, where they cannot be read. */
+/** The deployments that began in a period, oldest first. Undefined, with a note, where they cannot be read. */
 export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
   const words = { failed: 'Deployments are not read', whyDenied: 'Grant the job deployments: read' }
   return ask(access, await readGitHubRun(access.env), words, async (client): Promise<readonly Deployment[]> => {
@@ -54,8 +54,8 @@ export async function listDeployments(access: GitHubAccess, { fromMs, toMs }: { 
 
 /**
  * The head of the run's branch, where files that the run reads differ from those that are checked out, so that the run would undo what a
- * newer one applied. Undefined for a tag and an open pull request, and with a note where the files cannot be compared. `isRead` gets paths
- * in the repository.
+ * newer one applied. Undefined for a tag and an open pull request, and with a note where they cannot be compared. `isRead` gets paths in
+ * the repository.
  */
 export async function findNewerFiles(
   access: GitHubAccess,

@@ -8,14 +8,13 @@ import { type Answer, createTransport, type Exchange } from '../../platform/http
 import { describeAnswer, failureOfAnswer, GitHubError } from './failure.ts'
 import type { GitHubRun } from './run.ts'
 
-/** Time limits of requests, in milliseconds. */
 export interface Limits {
-  /** Limit for one request; GitHub's own limit is 10 s. */
+  /** GitHub's own limit is 10 s. */
   readonly requestMs: number
   readonly totalMs: number
 }
 
-/** The limits of comment and issue, which are written after the deadline of the run. */
+/** Comment and issue are written after the deadline of the run. */
 export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
@@ -26,7 +25,6 @@ interface GitHubRequests {
   close(): Promise<void>
 }
 
-/** Requests to the API of GitHub, with one time limit for all of them. */
 export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits): GitHubRequests {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
@@ -61,13 +59,12 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
   return { request, close: () => transport.close() }
 }
 
-/** The most that GitHub gives. */
 export const perPage = 100
 
 /** Longer lists are an error. */
 const maxPages = 200
 
-/** The items of all pages, requested by number: the token is not sent to an address from an answer. */
+/** Asks for pages by number: the token is not sent to an address from an answer. */
 export async function* listAll<T>(
   item: z.ZodType<T>,
   ask: (page: {
@@ -85,7 +82,6 @@ export async function* listAll<T>(
   throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 
-/** Throws a GitHubError for an answer that does not match. */
 export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const parsed = schema.safeParse(data)
   if (parsed.success) return parsed.data

@@ -14,7 +14,7 @@ const pullRequest = z.looseObject({
   head: z.looseObject({ sha: z.string().optional(), repo: repositoryOfEvent.nullish() }).optional(),
 })
 
-/** The used part of the event that started the workflow: https://docs.github.com/en/webhooks/webhook-events-and-payloads. */
+/** https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 export const eventSchema = z.looseObject({
   pull_request: pullRequest.optional().catch(undefined),
   issue: z.looseObject({ number: z.int().positive(), pull_request: z.unknown().optional() }).optional().catch(undefined),
@@ -36,7 +36,6 @@ export async function readEvent(file = ''): Promise<RunEvent> {
   return eventSchema.safeParse(parseJsonOrUndefined(text)).data ?? {}
 }
 
-/** The facts about the job that is running. */
 export interface GitHubRun {
   readonly apiUrl: URL
   readonly proxy: ProxySettings
@@ -44,22 +43,22 @@ export interface GitHubRun {
   readonly repository: string
   readonly url: string | undefined
   readonly job: string
-  /** What distinguishes this job from others, for the default label. */
+  /** What distinguishes this job from others. */
   readonly labelParts: readonly string[]
   /** The head of an open pull request, or else the commit that is checked out. Empty when it is unknown. */
   readonly commit: string
   /** The branch whose files are checked out. Empty for a tag and an open pull request. */
   readonly branch: string
   readonly refName: string
-  /** The repository as the option `--repo` of `gh` has it. */
+  /** The option `--repo` of `gh`. */
   readonly ghRepository: string
-  /** The command that runs this run again. Undefined when variables are missing. */
+  /** Undefined when variables are missing. */
   readonly rerunCommand: string | undefined
   readonly pullRequest: number | undefined
   readonly isFromFork: boolean
 }
 
-/** Reads the variables of the runner, and the event. `checkedOut` is the commit in the workspace, if it is known. */
+/** `checkedOut` is the commit in the workspace, if it is known. */
 export async function readGitHubRun(
   env: Variables,
   checkedOut?: string,
@@ -112,7 +111,7 @@ function commitOf({ pull_request: pull, issue, workflow_run: tested }: RunEvent,
   }
 }
 
-/** Whether the files may be those of a fork: the event is about one, or does not say it. */
+/** True also where the event does not say it. */
 export function mayConcernFork(
   { eventName, repository, ref }: { readonly eventName: string; readonly repository: string; readonly ref: string },
   event: RunEvent,
@@ -128,7 +127,7 @@ export function mayConcernFork(
   return Boolean(event.issue?.pull_request)
 }
 
-// The runner uses the id of a step. Without an id, it uses the name of the action, with a number from the second step on.
+// A step without an id has the name of the action, with a number from the second step on.
 function stepWord(step: string) {
   if (!step.startsWith('__')) return step
   const [, number] = /_(\d+)$/.exec(step) ?? []

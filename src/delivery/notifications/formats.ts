@@ -3,10 +3,9 @@ import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts
 import { statusLooks } from '../../platform/report/blocks.ts'
 import { firstLineOf, type Message, originLineOf } from './message.ts'
 
-/** The body of the request, before it becomes JSON. */
 export const formats = { slack: toSlack, teams: toTeams, json: toJson } as const satisfies Record<string, (message: Message) => object>
 
-/** A message for an incoming webhook, with mrkdwn only, which compatible receivers also understand. */
+/** Compatible receivers also understand mrkdwn. */
 function toSlack(message: Message) {
   const { status, milestones, details, footer } = message
   const links = pagesOf(message).map(({ title, url }) => `<${slackTrusted(url)}|${title}>`)
@@ -41,7 +40,7 @@ function slackPart(part: Inline) {
   return part.strong ? `*${slackTrusted(part.text)}*` : slackTrusted(part.text)
 }
 
-/** An Adaptive Card, in the envelope that Teams workflows expect. A TextRun knows no Markdown, no mentions and no links. */
+/** Teams workflows expect this envelope. A TextRun knows no Markdown, no mentions and no links. */
 function toTeams(message: Message) {
   const { status, milestones, details, footer } = message
   const [origin, pages] = [originLineOf(message), pagesOf(message)]
@@ -74,7 +73,6 @@ function teamsPart(part: Inline) {
   return { text: part.text, ...(part.strong && { weight: 'Bolder' }) }
 }
 
-/** Plain values, which the receiver escapes. */
 function toJson({ title, status, change, sentence, milestones, details, ...message }: Message) {
   const { operation, project, environment, organizationId, serviceId, serverUrl, repository, workflow, runUrl, issueUrl } = message
   return {

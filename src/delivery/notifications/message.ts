@@ -5,7 +5,7 @@ import { listFirst } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
 
-/** How the state differs from that of the last run. `unknown`: nothing keeps it, or it could not be read. */
+/** `unknown`: nothing keeps the last state, or it could not be read. */
 export type StateChange = 'failing' | 'passing' | 'none' | 'unknown'
 
 interface Origin {
@@ -18,10 +18,9 @@ interface Origin {
   readonly environment?: string | undefined
 }
 
-/** The content of a notification. */
 export interface Message extends Origin {
   readonly operation: string
-  /** What people call the check. Untrusted when the operation is unknown. */
+  /** Untrusted when the operation is unknown. */
   readonly title: Inline
   readonly status: Status
   readonly change: StateChange
@@ -42,7 +41,6 @@ interface FinishedRun {
   readonly error?: Error
 }
 
-/** Reads the variables of a runner. */
 export const originOf = (env: Variables, issueNumber: number | undefined): Origin => ({
   repository: isRepositoryName(env.GITHUB_REPOSITORY ?? '') ? env.GITHUB_REPOSITORY : undefined,
   workflow: env.GITHUB_WORKFLOW || undefined,
@@ -50,7 +48,6 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
   issueUrl: issueNumber === undefined ? undefined : issuePageOf(env, issueNumber),
 })
 
-/** Makes the message about a finished run. */
 export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
   const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
@@ -79,7 +76,7 @@ const maxLines = 5
 
 const andOthers = (count: number) => say`… and ${count} more`
 
-/** The reasons that did not fit into the first line. They are a list below it. */
+/** Reasons that did not fit into the first line. */
 function otherReasons([, second]: readonly Block[]) {
   const reasons = second?.kind === 'list' ? second.items : []
   return listFirst(reasons, maxLines, andOthers)
@@ -96,7 +93,7 @@ function diagnosticLines({ blocks, document: { status } }: FinishedRun) {
   return listFirst(lines, maxLines, andOthers)
 }
 
-/** Whether the run sends a message. A failed run whose last state is unknown sends one, so that no failure is lost. */
+/** A failed run whose last state is unknown sends one, so that no failure is lost. */
 export function isDue(mode: 'change' | 'failure' | 'always', { status, change, milestones }: Message): boolean {
   if (mode === 'always' || milestones.length > 0) return true
   const isFailure = status === 'fail' || status === 'error'
@@ -111,7 +108,7 @@ export function firstLineOf({ title, status, change, sentence }: Message): Line 
   return [...name, trusted(` ${state}`), ...sentence]
 }
 
-/** Repository, workflow, and whose objects the run is about. Empty where nothing is known. */
+/** Empty where nothing is known. */
 export function originLineOf({ repository, workflow, project, environment }: Origin): Line {
   const parts = [
     repository && say`${repository}`,

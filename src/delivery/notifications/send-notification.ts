@@ -18,7 +18,7 @@ interface NotificationOptions {
   readonly secrets: readonly string[]
 }
 
-/** Sends the message to the webhook. Changes no verdict. Resolves to one line when it was not delivered, with the reason. */
+/** Changes no verdict. Resolves to one line when it was not delivered, with the reason. */
 export async function sendNotification(
   { url: address, format, message, secrets }: NotificationOptions,
   env: Variables,
@@ -43,8 +43,8 @@ const requestMs = 10_000
 const totalMs = 30_000
 
 /**
- * Sends a message with POST. Follows no redirect. It is sent again only when it certainly did not arrive, so that no message arrives twice.
- * Resolves to the reason when it was not accepted.
+ * Follows no redirect. Sends again only what certainly did not arrive, so that no message arrives twice. Resolves to the reason when it was
+ * not accepted.
  */
 async function deliver(
   { url, body, proxy, redact }: { readonly url: URL; readonly body: string; readonly proxy: ProxySettings; readonly redact: Redact },

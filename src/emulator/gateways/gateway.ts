@@ -1,7 +1,6 @@
-import type { EmulatorContext } from '../context.ts'
 import type { Ids } from '../deterministic.ts'
-import type { Headers, HttpRequest, HttpResponse } from '../http.ts'
-import type { RateLimit } from '../options.ts'
+import { type Headers, type HttpRequest, type HttpResponse, queryFieldsOf } from '../http.ts'
+import type { EmulatorContext, RateLimit } from '../options.ts'
 import { handleRoute, type Route } from '../product/product.ts'
 import type { ProductRequest, ProductResponse } from '../product/request.ts'
 import type { SqlContext } from '../product/sql.ts'
@@ -51,23 +50,13 @@ export const badRequest = (message: string): GatewayError => new GatewayError(40
 export const notFound = (message: string): GatewayError => new GatewayError(404, 'NOT_FOUND', message)
 
 /** Passes a request on to the product. */
-export function callProduct({
-  context,
-  service,
-  route,
-  method,
-  query,
-  body,
-}: {
-  readonly context: EmulatorContext
-  readonly service: Service
-  readonly route: Route
-  readonly method: string
-  readonly query: Readonly<Record<string, unknown>>
-  readonly body: unknown
-}): ProductResponse {
-  const { settings, ids } = context
-  const request = { service, ids, nowMs: settings.now(), settings, id: route.id, query, body }
+export function callProduct(
+  { settings, ids }: EmulatorContext,
+  service: Service,
+  route: Route,
+  { method, path, body }: HttpRequest & { readonly body: unknown },
+): ProductResponse {
+  const request = { service, ids, nowMs: settings.now(), settings, id: route.id, query: queryFieldsOf(path), body }
   const product = (passed: ProductRequest): ProductResponse => handleRoute(route, passed)
   const { handle } = settings.variant
   return handle === undefined ? product(request) : handle({ ...request, method, resource: route.resource }, product)
@@ -88,20 +77,17 @@ export interface Quota {
   readonly resetMs: number
 }
 
-export interface RateLimiter {
-  take(key: string): Quota
-  reset(): void
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>
 
 /**
  * Fixed windows. A window opens with the first request of its key. With `isShared`, the windows of all keys follow each other from the
  * start of the server. A clock that is set back opens a new window.
  */
-export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => number, isShared = false): RateLimiter {
+export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => number, isShared: boolean) {
   const windows = new Map<string, { openedAtMs: number; used: number }>()
   const startedAtMs = now()
   return {
-    take(key) {
+    take(key: string): Quota {
       const nowMs = now()
       const last = windows.get(key)
       const isOpen = last !== undefined && nowMs >= last.openedAtMs && nowMs < last.openedAtMs + windowMs
@@ -117,6 +103,6 @@ export function createRateLimiter({ limit, windowMs }: RateLimit, now: () => num
         resetMs: window.openedAtMs + windowMs - nowMs,
       }
     },
-    reset: () => windows.clear(),
+    reset: (): void => windows.clear(),
   }
 }

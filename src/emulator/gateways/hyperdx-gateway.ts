@@ -1,22 +1,12 @@
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
-import type { EmulatorContext } from '../context.ts'
-import {
-  type HttpRequest,
-  type HttpResponse,
-  htmlType,
-  jsonResponse,
-  noRouteResponse,
-  pathnameOf,
-  queryFieldsOf,
-  textResponse,
-} from '../http.ts'
-import type { Settings } from '../options.ts'
+import { type HttpRequest, type HttpResponse, htmlType, jsonResponse, noRouteResponse, pathnameOf, textResponse } from '../http.ts'
+import type { EmulatorContext, Settings } from '../options.ts'
 import { callTool, isRpcMessage } from '../product/mcp.ts'
 import { findRoute } from '../product/product.ts'
 import type { ProductResponse } from '../product/request.ts'
 import { UnsupportedQuery } from '../product/sql.ts'
 import { demo } from '../shop/demo.ts'
-import { isJsonObject, type Service } from '../store.ts'
+import { findService, isJsonObject } from '../store.ts'
 import { callProduct, type Gateway, type Identity, isUsable, toSqlContext } from './gateway.ts'
 
 const maxBodyBytes = 32 * 1024 * 1024
@@ -83,8 +73,7 @@ function handle(settings: Settings, context: EmulatorContext, request: HttpReque
   if (decoded.includes(undefined)) return jsonResponse(400, { message: genericMessage })
   const route = findRoute(method, [resource.toLowerCase(), ...decoded].join('/'))
   if (route === undefined) return noRoute
-  const query = queryFieldsOf(request.path)
-  return toResponse(callProduct({ context, service: checkoutOf(context), route, method, query, body: parsed.body }))
+  return toResponse(callProduct(context, checkoutOf(context), route, { ...request, method, ...parsed }))
 }
 
 /** The tools of the product. Its own limit of 600 requests a minute is out of reach here. */
@@ -150,12 +139,7 @@ function parseBody({ text, headers, isTooLarge }: HttpRequest): { readonly body:
 }
 
 /** An installation has one team: here the demo's checkout service. */
-function checkoutOf({ store }: EmulatorContext): Service {
-  const services = store.organizations.flatMap((organization) => organization.services)
-  const found = services.find(({ id }) => id === demo.services.checkout)
-  if (found === undefined) throw new Error('the store has no checkout service')
-  return found
-}
+const checkoutOf = ({ store }: EmulatorContext) => findService(store, demo.services.checkout)
 
 function toResponse({ status, body, text, total }: ProductResponse): HttpResponse {
   if (text !== undefined) return textResponse(status, text)

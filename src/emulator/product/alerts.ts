@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod/v3'
-import { dayMs } from '../../platform/core/durations.ts'
-import type { Alert, JsonObject, Service, Tile } from '../store.ts'
-import { addIssue, badRequest, findById, isObjectId, notFound, nowOf, requireById, toObjectId, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { dayMs, minuteMs } from '../../platform/core/durations.ts'
+import { type Alert, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
+import { ChartError, type ChartRequest, checkConditions, computeSeries } from './charts.ts'
+import { addIssue, badRequest, findById, isObjectId, notFound, requireById, routesOf, stampOf, toObjectId } from './request.ts'
 import { isUsableOverTime } from './sql-template.ts'
 
-export const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
+const minutesOf = { '1m': 1, '5m': 5, '15m': 15, '30m': 30, '1h': 60, '6h': 360, '12h': 720, '1d': 1440 } as const
 
 type AlertInterval = keyof typeof minutesOf
 
@@ -63,23 +63,21 @@ const onAnything = (nowMs: number) =>
 /** The names of the fields that a body can have. */
 export const alertFields: readonly string[] = [onAnything(0), onSavedSearch, tileTarget].flatMap(({ shape }) => Object.keys(shape))
 
+type AnyAlert = z.output<ReturnType<typeof onAnything>>
+
 const createAlertSchema = (nowMs: number) =>
-  onAnything(nowMs).and(onSavedSearch.or(tileTarget)).superRefine(demandChannels).superRefine(checkSchedule).superRefine(checkRange)
+  onAnything(nowMs)
+    .and(onSavedSearch.or(tileTarget))
+    .superRefine((body, context) => {
+      const problem = findChannelProblem(body)
+      if (problem !== undefined) addIssue(context, problem, ['channels'])
+    })
+    .superRefine(checkSchedule)
+    .superRefine(checkRange)
 
 export type AlertBody = z.output<ReturnType<typeof createAlertSchema>>
 
-function demandChannels(
-  {
-    channel: single,
-    channels: list,
-  }: { readonly channel?: WebhookChannel | undefined; readonly channels?: readonly WebhookChannel[] | undefined },
-  context: z.RefinementCtx,
-) {
-  const problem = findChannelProblem(single, list)
-  if (problem !== undefined) addIssue(context, problem, ['channels'])
-}
-
-function findChannelProblem(single: WebhookChannel | undefined, list: readonly WebhookChannel[] | undefined) {
+function findChannelProblem({ channel: single, channels: list }: AnyAlert) {
   if (single === undefined && list === undefined) return 'Provide either "channel" or "channels"'
   if (single !== undefined && list !== undefined && !isDeepStrictEqual(single, list[0]))
     return 'When both "channel" and "channels" are provided, "channel" must match the first entry of "channels"'
@@ -87,18 +85,7 @@ function findChannelProblem(single: WebhookChannel | undefined, list: readonly W
   return isRepeated ? 'Duplicate notification channels are not allowed' : undefined
 }
 
-function checkSchedule(
-  {
-    interval,
-    scheduleOffsetMinutes = 0,
-    scheduleStartAt,
-  }: {
-    readonly interval: AlertInterval
-    readonly scheduleOffsetMinutes?: number | undefined
-    readonly scheduleStartAt?: string | null | undefined
-  },
-  context: z.RefinementCtx,
-) {
+function checkSchedule({ interval, scheduleOffsetMinutes = 0, scheduleStartAt }: AnyAlert, context: z.RefinementCtx) {
   const minutes = minutesOf[interval]
   const path = ['scheduleOffsetMinutes']
   if (scheduleStartAt != null && scheduleOffsetMinutes > 0)
@@ -107,14 +94,7 @@ function checkSchedule(
     addIssue(context, `scheduleOffsetMinutes must be less than ${minutes} minute${minutes === 1 ? '' : 's'}`, path)
 }
 
-function checkRange(
-  {
-    thresholdType: type,
-    threshold,
-    thresholdMax,
-  }: { readonly thresholdType: string; readonly threshold: number; readonly thresholdMax?: number | undefined },
-  context: z.RefinementCtx,
-) {
+function checkRange({ thresholdType: type, threshold, thresholdMax }: AnyAlert, context: z.RefinementCtx) {
   if (type !== 'between' && type !== 'not_between') return
   if (thresholdMax === undefined) addIssue(context, 'thresholdMax is required for between/not_between threshold types', ['thresholdMax'])
   else if (thresholdMax < threshold) addIssue(context, 'thresholdMax must be greater than or equal to threshold', ['thresholdMax'])
@@ -124,23 +104,15 @@ function checkRange(
  * An update replaces the alert, but keeps thresholdMax, scheduleStartAt and scheduleOffsetMinutes when the body leaves them out. References
  * are checked before the alert itself is looked up.
  */
-export const alerts = routesOf<Alert>({
+export const alerts = routesOf<Alert, AlertBody>({
   name: 'alerts',
   itemsOf: (service) => service.alerts,
   toView: toAlertView,
   missing: () => notFound('Alert not found'),
-  create(request) {
-    const { service, ids } = request
-    const body = validate(request, { body: createAlertSchema(request.nowMs) })
-    demandTargets(service, body)
-    const at = nowOf(request)
-    return { id: ids.objectId(), teamId: service.teamId, ...toFields(body), state: 'OK', createdAt: at, updatedAt: at }
-  },
-  update(request, find) {
-    const body = validate(request, { body: createAlertSchema(request.nowMs), hasId: true })
-    demandTargets(request.service, body)
-    return Object.assign(find(), toFields(body), { updatedAt: nowOf(request) })
-  },
+  schema: ({ nowMs }) => createAlertSchema(nowMs),
+  check: demandTargets,
+  write: (request, body, existing) =>
+    Object.assign(existing ?? { teamId: request.service.teamId, state: 'OK' as const }, toFields(body), stampOf(request, existing)),
 })
 
 function demandTargets(service: Service, body: AlertBody) {
@@ -238,3 +210,91 @@ export function deleteAlertsWhere(service: Service, isDeleted: (alert: Alert) =>
 
 export const deleteAlertsOfTiles = (service: Service, dashboardId: string, tileIds: readonly (string | null)[]): void =>
   deleteAlertsWhere(service, (alert) => alert.source === 'tile' && alert.dashboardId === dashboardId && tileIds.includes(alert.tileId))
+
+// The part of the product's alert task that reads stored tiles and saved searches. A condition is evaluated twice: inside of each aggregate,
+// where an absent language means Lucene, and, if every series has one, in WHERE, where an absent language means SQL.
+
+/** Evaluates each started alert for its last whole window before this time, and sets its time. An error of the query leaves the state as it is. */
+export function runAlertTask(service: Service, nowMs: number): void {
+  for (const alert of service.alerts) {
+    if (Date.parse(alert.scheduleStartAt ?? '') > nowMs) continue
+    alert.updatedAt = new Date(nowMs).toISOString()
+    try {
+      const values = valuesOfAlert(alert, service, nowMs)
+      alert.state = values.some((value) => isBreached(alert, value)) ? 'ALERT' : 'OK'
+      alert.executionErrors = []
+    } catch (cause) {
+      if (!(cause instanceof ChartError)) throw cause
+      alert.executionErrors = [{ timestamp: alert.updatedAt, type: 'QUERY_ERROR', message: cause.message }]
+    }
+  }
+}
+
+function valuesOfAlert(alert: Alert, service: Service, nowMs: number) {
+  const series = alert.source === 'tile' ? seriesOfTile(alert, service) : seriesOfSavedSearch(alert, service)
+  const [first] = series
+  if (first === undefined) return []
+  const windowMs = minutesOf[alert.interval as AlertInterval] * minuteMs // A stored alert was validated.
+  const endTime = nowMs - (nowMs % windowMs)
+  const request: ChartRequest = {
+    series: series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'lucene' })),
+    startTime: endTime - windowMs,
+    endTime: endTime - 1,
+    granularity: alert.interval as ChartRequest['granularity'], // Each interval is a granularity.
+  }
+  if (series.every(({ where }) => where.trim() !== ''))
+    checkConditions(
+      series.map(({ storedLanguage, ...one }) => ({ ...one, whereLanguage: storedLanguage ?? 'sql' })),
+      findById(service.sources, first.sourceId)?.kind,
+    )
+  const rows = computeSeries(request, service.sources, { oldestMs: 0, newestMs: nowMs })
+  const values = rows.map((row) => Number(row[`series_${series.length - 1}.data`] ?? 0))
+  return values.length === 0 ? [0] : values
+}
+
+type TaskSeries = ChartRequest['series'][number]
+
+type StoredSeries = Omit<TaskSeries, 'whereLanguage'> & { readonly storedLanguage: TaskSeries['whereLanguage'] | null }
+
+/** Empty for a tile that the task does not evaluate, or that this emulator cannot. */
+function seriesOfTile({ dashboardId, tileId }: Alert, { dashboards }: Service): readonly StoredSeries[] {
+  const config = findById(dashboards, dashboardId ?? '')?.tiles.find(({ id }) => id === tileId)?.config
+  const select = config?.configType === undefined && Array.isArray(config?.select) ? config.select.filter(isJsonObject) : []
+  return select.map((item) => ({
+    sourceId: String(config?.sourceId),
+    // The web app stores only these values.
+    aggFn: item.aggFn as TaskSeries['aggFn'],
+    where: String(item.where ?? ''),
+    storedLanguage: item.whereLanguage as StoredSeries['storedLanguage'], // As for aggFn.
+    groupBy: config?.groupBy ? [String(config.groupBy)] : [],
+    ...(item.valueExpression ? { field: String(item.valueExpression) } : {}),
+    ...(typeof item.level === 'number' && { level: item.level }),
+    ...(typeof item.metricName === 'string' && {
+      metricName: item.metricName,
+      metricDataType: item.metricType as TaskSeries['metricDataType'], // As for aggFn.
+    }),
+  }))
+}
+
+function seriesOfSavedSearch({ savedSearchId, groupBy }: Alert, { savedSearches }: Service): readonly StoredSeries[] {
+  const search = findById(savedSearches, savedSearchId ?? '')
+  if (search === undefined) return []
+  const { sourceId, where = '', whereLanguage } = search
+  const storedLanguage = whereLanguage === 'lucene' ? 'lucene' : 'sql'
+  return [{ sourceId, aggFn: 'count', where, storedLanguage, groupBy: groupBy ? [groupBy] : [] }]
+}
+
+function isBreached({ threshold, thresholdMax, thresholdType }: Alert, value: number) {
+  const isInRange = value >= threshold && value <= (thresholdMax ?? threshold)
+  const breaches: Readonly<Record<string, boolean>> = {
+    above: value >= threshold,
+    above_exclusive: value > threshold,
+    below: value < threshold,
+    below_or_equal: value <= threshold,
+    equal: value === threshold,
+    not_equal: value !== threshold,
+    between: isInRange,
+    not_between: !isInRange,
+  }
+  return breaches[thresholdType] === true
+}

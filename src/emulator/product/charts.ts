@@ -74,7 +74,7 @@ const retentionDays = 30
 
 /** Errors of charts are `{error}`, not `{message}`. */
 export function querySeries(request: ProductRequest): ProductResponse {
-  const body = validate(request, { body: schema })
+  const body = validate(request, schema)
   try {
     return ok(computeSeries(body, request.service.sources, storedAt(request.nowMs)))
   } catch (cause) {
@@ -96,10 +96,13 @@ export const storedAt = (nowMs: number): StoredRange => ({
 
 /** The rows of a chart. Throws a ChartError. */
 export function computeSeries(request: ChartRequest, sources: readonly Source[], stored: StoredRange): readonly JsonObject[] {
+  const { startTime, endTime } = request
   const lengthMs = bucketLength(request)
-  const all = request.series.flatMap((one, index) =>
-    querySingle({ ...request, lengthMs, stored }, one, { index, kind: findById(sources, one.sourceId)?.kind }),
-  )
+  const range = { fromMs: Math.max(startTime, stored.oldestMs), toMs: Math.min(endTime, stored.newestMs) }
+  const all = request.series.flatMap((one, index) => {
+    const kind = findById(sources, one.sourceId)?.kind
+    return knownAnswers([one, index, kind, lengthMs, range], () => countRows(one, index, kind, { ...range, lengthMs }))
+  })
   return request.seriesReturnType === 'column' ? all : mergeSeries(all, request)
 }
 
@@ -118,11 +121,6 @@ type ChartCell = string | number | null
 
 type ResultRow = Readonly<Record<string, ChartCell>>
 
-interface SeriesPosition {
-  readonly index: number
-  readonly kind: string | undefined
-}
-
 const isTelemetryKind = (kind: string): kind is TelemetryKind => telemetryKinds.some((one) => one === kind)
 
 interface Bucket {
@@ -131,39 +129,32 @@ interface Bucket {
   readonly rows: TelemetryRow[]
 }
 
-/** Backtests repeat their queries, and the telemetry of a range never changes. */
-const maxKnownRows = 100_000
-
-const knownAnswers = new Map<string, readonly ResultRow[]>()
-
-function querySingle(
-  {
-    lengthMs,
-    stored,
-    startTime,
-    endTime,
-  }: { readonly startTime: number; readonly endTime: number; readonly lengthMs: number; readonly stored: StoredRange },
-  input: SeriesInput,
-  position: SeriesPosition,
-): readonly ResultRow[] {
-  const range = { fromMs: Math.max(startTime, stored.oldestMs), toMs: Math.min(endTime, stored.newestMs) }
-  const key = JSON.stringify([input, position, lengthMs, range])
-  const known = knownAnswers.get(key)
-  if (known !== undefined) return known
-  const rows = countRows({ ...range, lengthMs }, input, position)
-  let left = maxKnownRows - rows.length
-  for (const [other, { length }] of [...knownAnswers].toReversed()) {
-    left -= length + 1
-    if (left < 0) knownAnswers.delete(other)
+/** Remembers the last results, up to a total weight, because backtests repeat their queries, and the telemetry of a range never changes. */
+function remember<T>(maxWeight: number, weightOf: (result: T) => number) {
+  const known = new Map<string, T>()
+  return (question: unknown, compute: () => T): T => {
+    const key = JSON.stringify(question)
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const result = compute()
+    let left = maxWeight - weightOf(result)
+    for (const [other, one] of [...known].toReversed()) {
+      left -= weightOf(one)
+      if (left < 0) known.delete(other)
+    }
+    known.set(key, result)
+    return result
   }
-  knownAnswers.set(key, rows)
-  return rows
 }
 
+const knownAnswers = remember<readonly ResultRow[]>(100_000, ({ length }) => length + 1)
+
+/** The rows of a series, one for each bucket and group. */
 function countRows(
-  { lengthMs, ...range }: { readonly fromMs: number; readonly toMs: number; readonly lengthMs: number },
   input: SeriesInput,
-  { index, kind }: SeriesPosition,
+  index: number,
+  kind: string | undefined,
+  { lengthMs, ...range }: { readonly fromMs: number; readonly toMs: number; readonly lengthMs: number },
 ): readonly ResultRow[] {
   if (kind === undefined) throw new ChartError(404, `Source not found for series ${index}`)
   if (kind === 'metric' && input.metricDataType === undefined) throw new ChartError(500, 'no query support for metric type=undefined')
@@ -200,24 +191,14 @@ function countRows(
   }))
 }
 
-type MatchingRows = ReturnType<typeof selectTelemetry>
+const knownConditions = remember<ReturnType<typeof selectTelemetry>>(20, () => 1)
 
-/** A backtest asks with the same few conditions for many ranges. */
-const maxKnownConditions = 20
-
-const knownConditions = new Map<string, MatchingRows>()
-
-function matchingRows(input: SeriesInput, kind: TelemetryKind): MatchingRows {
+const matchingRows = (input: SeriesInput, kind: TelemetryKind) => {
   const { where, whereLanguage, metricName } = input
-  const key = JSON.stringify([kind, where, whereLanguage, metricName])
-  const known = knownConditions.get(key)
-  if (known !== undefined) return known
-  const matches = toMatcher(input, kind)
-  const rows = selectTelemetry(kind, (row) => matches(row) && (kind !== 'metric' || row.MetricName === metricName))
-  const [oldest] = knownConditions.size < maxKnownConditions ? [] : knownConditions.keys()
-  if (oldest !== undefined) knownConditions.delete(oldest)
-  knownConditions.set(key, rows)
-  return rows
+  return knownConditions([kind, where, whereLanguage, metricName], () => {
+    const matches = toMatcher(input, kind)
+    return selectTelemetry(kind, (row) => matches(row) && (kind !== 'metric' || row.MetricName === metricName))
+  })
 }
 
 function aggregate({ aggFn, level = 0.5 }: SeriesInput, values: readonly number[]): ChartCell {
@@ -298,16 +279,18 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
 }
 
 function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
-  return splitConjunction(where).map((bare) => {
-    if (/^1\s*=\s*1$/.test(bare.trim())) return () => true
-    const ofNumber = /^(\w+)\s*([<>]=?|=|!=)\s*(\d+(?:\.\d+)?(?:e\d+)?)$/i.exec(bare.trim())
-    if (ofNumber !== null) return compareNumber(ofNumber, kind)
-    const [, field = '', operator = '', values = ''] =
-      /^(\w+)\s*(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?)$/i.exec(bare.trim()) ?? []
+  return splitConjunction(where).map((given) => {
+    const bare = given.trim()
+    if (/^1\s*=\s*1$/.test(bare)) return () => true
+    const [, field = '', operator = '', number, list = ''] =
+      /^(\w+)\s*(?:([<>]=?|!?=)\s*(\d+(?:\.\d+)?(?:e\d+)?)|(=|!=|<>|(?:NOT\s+)?IN)\s*(\(?\s*'[^']*'(?:\s*,\s*'[^']*')*\s*\)?))$/i.exec(
+        bare,
+      ) ?? []
     if (field === '') throw unsupported(where)
     const column = knownColumn(field, kind)
-    const texts = [...values.matchAll(/'([^']*)'/g)].map((match) => match[1])
-    const isEqual = operator === '=' || /^IN$/i.test(operator)
+    if (number !== undefined) return (row: TelemetryRow) => numberChecks[operator]?.(Number(row[column]), Number(number)) ?? false
+    const texts = [...list.matchAll(/'([^']*)'/g)].map((match) => match[1])
+    const isEqual = /^(?:=|IN)$/i.test(operator)
     return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual
   })
 }
@@ -319,11 +302,6 @@ const numberChecks: Readonly<Record<string, (value: number, limit: number) => bo
   '>=': (value, limit) => value >= limit,
   '=': (value, limit) => value === limit,
   '!=': (value, limit) => value !== limit,
-}
-
-function compareNumber([, field = '', operator = '', limit]: RegExpExecArray, kind: TelemetryKind): Matcher {
-  const column = knownColumn(field, kind)
-  return (row) => numberChecks[operator]?.(Number(row[column]), Number(limit)) ?? false
 }
 
 function splitConjunction(where: string): readonly string[] {
@@ -348,24 +326,10 @@ const columnsByKind: Readonly<Record<TelemetryKind, readonly string[]>> = {
 }
 
 /** Columns of the tables of OpenTelemetry that this telemetry does not have. */
-const otherColumns: readonly string[] = [
-  'Timestamp',
-  'TimestampTime',
-  'TraceId',
-  'SpanId',
-  'ParentSpanId',
-  'TraceState',
-  'TraceFlags',
-  'SeverityNumber',
-  'ResourceAttributes',
-  'ScopeName',
-  'ScopeVersion',
-  'ScopeAttributes',
-  'LogAttributes',
-  'SpanAttributes',
-  'StatusMessage',
-  'Attributes',
-]
+const otherColumns: readonly string[] = (
+  'Timestamp TimestampTime TraceId SpanId ParentSpanId TraceState TraceFlags SeverityNumber ResourceAttributes ScopeName ScopeVersion ' +
+  'ScopeAttributes LogAttributes SpanAttributes StatusMessage Attributes'
+).split(' ')
 
 /** Whether a table of the kind may have the column. */
 export const hasColumn = (name: string, kind: string): boolean =>

@@ -3,10 +3,9 @@ import { isSame } from '../../platform/core/equality.ts'
 import type { Ids } from '../deterministic.ts'
 import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
-import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, routesOf } from './request.ts'
 import { filteredTypes, metricType, patchConfig, queryLanguage, refuseMacros, tileConfig } from './tile-schema.ts'
-import { hasTab, toTileView } from './tile-view.ts'
+import { hasFormulas, hasTab, toTileView } from './tile-view.ts'
 
 const maxIdLength = 256
 
@@ -38,12 +37,9 @@ const tiles = z
   .array(tile)
   .max(500)
   .superRefine((items, context) => {
-    const seen = new Set<string>()
-    for (const [index, { id }] of items.entries()) {
-      if (!id) continue
-      if (seen.has(id)) addIssue(context, `Duplicate tile ID: ${id}. Omit the ID to generate a unique one.`, [index, 'id'])
-      seen.add(id)
-    }
+    for (const [index, { id }] of items.entries())
+      if (id && isRepeated(items, index))
+        addIssue(context, `Duplicate tile ID: ${id}. Omit the ID to generate a unique one.`, [index, 'id'])
   })
 
 export const tags = z.array(z.string().max(32)).max(50).optional()
@@ -85,8 +81,6 @@ const container = z.object({
     .optional(),
 })
 
-type Container = z.output<typeof container>
-
 const bodyFields = {
   name: z.string().max(1024),
   tiles,
@@ -100,142 +94,108 @@ const bodyFields = {
 interface CrossFields {
   readonly savedQuery?: string | null | undefined
   readonly savedQueryLanguage?: string | null | undefined
-  readonly containers?: readonly Container[] | undefined
+  readonly containers?: readonly z.output<typeof container>[] | undefined
   readonly filters?: readonly FilterBody[] | undefined
 }
 
 function checkCrossFields({ savedQuery, savedQueryLanguage, containers = [], filters = [] }: CrossFields, context: z.RefinementCtx) {
   if (savedQuery != null && savedQueryLanguage === null)
     addIssue(context, 'savedQueryLanguage cannot be null when savedQuery is provided', ['savedQueryLanguage'])
-  refuseContainers(containers, context)
-  checkVariableNames(filters, context)
-  checkFilterEffects(filters, context)
-  checkFilterModes(filters, context)
-}
-
-function refuseContainers(containers: readonly Container[], context: z.RefinementCtx) {
-  const seen = new Set<string>()
   for (const [index, { id, tabs = [] }] of containers.entries()) {
-    if (seen.has(id)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
-    seen.add(id)
-    const seenTabs = new Set<string>()
-    for (const [tabIndex, tab] of tabs.entries()) {
-      if (seenTabs.has(tab.id))
-        addIssue(context, `Duplicate tab id "${tab.id}" in container "${id}"`, ['containers', index, 'tabs', tabIndex, 'id'])
-      seenTabs.add(tab.id)
-    }
+    if (isRepeated(containers, index)) addIssue(context, `Container IDs must be unique: "${id}"`, ['containers', index, 'id'])
+    for (const [i, tab] of tabs.entries())
+      if (isRepeated(tabs, i))
+        addIssue(context, `Duplicate tab id "${tab.id}" in container "${id}"`, ['containers', index, 'tabs', i, 'id'])
   }
+  for (const rule of filterRules)
+    for (const [index, filter] of filters.entries())
+      for (const [field, message] of Object.entries(rule(filter, filters.slice(0, index))))
+        if (message) addIssue(context, message, ['filters', index, field])
 }
 
-function checkVariableNames(filters: readonly FilterBody[], context: z.RefinementCtx) {
-  const seen = new Set<string>()
-  for (const [index, filter] of filters.entries()) {
-    if (filter.isVariableEnabled !== true) continue
-    const name = filter.variableName?.trim() || deriveVariableName(filter.name)
-    const path = ['filters', index, 'variableName']
-    if (name === '') addIssue(context, `Variable name is required for filter "${filter.name}"`, path)
-    else if (seen.has(name)) addIssue(context, `Variable names must be unique: "${name}"`, path)
-    else seen.add(name)
-  }
-}
+const isRepeated = (items: readonly { readonly id?: string | undefined }[], index: number) =>
+  items.findIndex(({ id }) => id === items[index]?.id) < index
 
-/** The filter `Deploy env` has the variable `Deploy_env` by default. */
-function deriveVariableName(filterName: string) {
+/** What is wrong with the fields of a filter. A rule is checked for all filters before the next one. */
+const filterRules: readonly ((filter: FilterBody, earlier: readonly FilterBody[]) => Readonly<Record<string, string | false>>)[] = [
+  (filter, earlier) => {
+    const variable = variableOf(filter)
+    if (variable === '') return { variableName: `Variable name is required for filter "${filter.name}"` }
+    const isTaken = variable !== undefined && earlier.some((other) => variableOf(other) === variable)
+    return { variableName: isTaken && `Variable names must be unique: "${variable}"` }
+  },
+  ({ name, isBroadcastEnabled, isVariableEnabled }) => ({
+    isBroadcastEnabled:
+      isBroadcastEnabled === false &&
+      isVariableEnabled !== true &&
+      `Filter "${name}" must broadcast its value, be available as a variable, or both`,
+  }),
+  ({ name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }) => ({
+    variableName:
+      variableName !== undefined &&
+      isVariableEnabled !== true &&
+      `Filter "${name}" sets variableName but is not available as a variable; set isVariableEnabled to true or drop variableName`,
+    appliesToSourceIds:
+      appliesToSourceIds.length > 0 &&
+      isBroadcastEnabled === false &&
+      `Filter "${name}" sets appliesToSourceIds but does not broadcast its value; set isBroadcastEnabled to true or drop appliesToSourceIds`,
+  }),
+]
+
+/** Undefined for a filter without a variable. The filter `Deploy env` has the variable `Deploy_env` by default. */
+function variableOf({ isVariableEnabled, variableName, name: filterName }: FilterBody) {
+  if (isVariableEnabled !== true) return undefined
   const name = filterName
     .trim()
     .replace(/\s+/g, '_')
     .replace(/[^A-Za-z0-9_]+/g, '')
-  return /^[0-9_]/.test(name) ? `v${name}` : name
-}
-
-function checkFilterEffects(filters: readonly FilterBody[], context: z.RefinementCtx) {
-  for (const [index, { name, isBroadcastEnabled, isVariableEnabled }] of filters.entries()) {
-    if (isBroadcastEnabled !== false || isVariableEnabled === true) continue
-    const path = ['filters', index, 'isBroadcastEnabled']
-    addIssue(context, `Filter "${name}" must broadcast its value, be available as a variable, or both`, path)
-  }
-}
-
-function checkFilterModes(filters: readonly FilterBody[], context: z.RefinementCtx) {
-  for (const [index, { name, isBroadcastEnabled, isVariableEnabled, variableName, appliesToSourceIds = [] }] of filters.entries()) {
-    if (variableName !== undefined && isVariableEnabled !== true)
-      addIssue(
-        context,
-        `Filter "${name}" sets variableName but is not available as a variable; set isVariableEnabled to true or drop variableName`,
-        ['filters', index, 'variableName'],
-      )
-    if (appliesToSourceIds.length > 0 && isBroadcastEnabled === false)
-      addIssue(
-        context,
-        `Filter "${name}" sets appliesToSourceIds but does not broadcast its value; set isBroadcastEnabled to true or drop appliesToSourceIds`,
-        ['filters', index, 'appliesToSourceIds'],
-      )
-  }
+  return variableName?.trim() || (/^[0-9_]/.test(name) ? `v${name}` : name)
 }
 
 /** Filters of a new dashboard have no ids. Filters of an update must have them. */
-const newDashboard = z.object({ ...bodyFields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
+export const newDashboard = z.object({ ...bodyFields, filters: z.array(createFilter).optional() }).superRefine(checkCrossFields)
 
-const changedDashboard = z
+export const changedDashboard = z
   .object({ ...bodyFields, filters: z.array(z.object({ id: z.string(), ...filterBody }).strict()).optional() })
   .superRefine(checkCrossFields)
 
 type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
 type TileBody = DashboardBody['tiles'][number]
 
+const emptyDashboard = { tags: [], filters: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] }
+
 /**
  * The list is sorted by name, descending, and has all tiles. An update replaces the tiles, and keeps other fields that the body leaves out.
  */
-export const dashboards = routesOf<Dashboard>({
+export const dashboards = routesOf<Dashboard, DashboardBody>({
   name: 'dashboards',
   itemsOf: (service) => service.dashboards,
   toView: toDashboardView,
   list: (items) => items.toSorted((a, b) => Buffer.compare(Buffer.from(b.name), Buffer.from(a.name))).map(toDashboardView),
   missing: plainNotFound,
-  create(request) {
-    const { service, ids } = request
-    const body = validate(request, { body: newDashboard })
-    demandReferences(service, body)
-    return {
-      id: ids.objectId(),
-      name: body.name,
-      tiles: toTiles(body, ids, { before: [], missingLanguage: undefined }),
-      tags: [...new Set(body.tags)],
-      filters: toFilters(body, ids, []),
-      savedQuery: body.savedQuery ?? null,
-      savedQueryLanguage: toSavedQueryLanguage(body) ?? null,
-      savedFilterValues: body.savedFilterValues ?? [],
-      containers: body.containers ?? [],
-    }
-  },
-  update(request, find) {
-    const { service, ids } = request
-    const body = validate(request, { body: changedDashboard, hasId: true })
-    const dashboard = find()
-    demandReferences(service, body, dashboard)
-    const before = dashboard.tiles
+  schema: (_, isUpdate) => (isUpdate ? changedDashboard : newDashboard),
+  write({ service, ids }, body, existing) {
+    const problem = findReferenceProblem(service, body, existing)
+    if (problem !== undefined) throw badRequest(problem)
+    const { savedQuery, savedFilterValues, containers } = body
     const savedQueryLanguage = toSavedQueryLanguage(body)
-    Object.assign(dashboard, {
+    const before = existing?.tiles ?? []
+    const dashboard = Object.assign(existing ?? { id: ids.objectId(), ...emptyDashboard }, {
       name: body.name,
-      tiles: toTiles(body, ids, { before, missingLanguage: null }),
+      tiles: toTiles(body, ids, existing),
       ...(body.tags && { tags: [...new Set(body.tags)] }),
-      ...(body.filters && { filters: toFilters(body, ids, dashboard.filters) }),
-      ...(body.savedQuery !== undefined && { savedQuery: body.savedQuery }),
+      ...(body.filters && { filters: toFilters(body.filters, ids, existing?.filters) }),
+      ...(savedQuery !== undefined && { savedQuery }),
       ...(savedQueryLanguage !== undefined && { savedQueryLanguage }),
-      ...(body.savedFilterValues && { savedFilterValues: body.savedFilterValues }),
-      ...(body.containers && { containers: body.containers }),
-    } satisfies Partial<Dashboard>)
-    deleteLostAlerts(request, dashboard, before)
+      ...(savedFilterValues && { savedFilterValues }),
+      ...(containers && { containers }),
+    })
+    deleteLostAlerts(service, dashboard, before)
     return dashboard
   },
   isMissingDeleted: true,
   afterDelete: (service, { id }) => deleteAlertsWhere(service, ({ source, dashboardId }) => source === 'tile' && dashboardId === id),
 })
-
-function demandReferences(...args: Parameters<typeof findReferenceProblem>) {
-  const problem = findReferenceProblem(...args)
-  if (problem !== undefined) throw badRequest(problem)
-}
 
 export const patchSchema = z.object({
   dashboardId: objectId,
@@ -276,7 +236,7 @@ function patchTile(service: Service, dashboard: Dashboard, tileId: string, patch
   const problem =
     refuseMacros(merged.name, merged.config) ?? findReferenceProblem(service, { name: dashboard.name, tiles: [parsed.data] }, dashboard)
   if (problem !== undefined) return problem
-  dashboard.tiles[index] = { ...merged, config: toStoredConfig(parsed.data.config ?? {}, undefined) }
+  dashboard.tiles[index] = { ...merged, config: toStoredConfig(parsed.data.config, undefined) }
   if (!alertTypes.includes(merged.config.displayType)) deleteAlertsOfTiles(service, dashboard.id, [merged.id])
   return { patchedTile: merged, hint: 'Use clickstack_query_tile to test the patched tile query.' }
 }
@@ -292,16 +252,11 @@ export function validateDashboard({ service, body }: ProductRequest): ProductRes
 }
 
 function toDashboardView(dashboard: Dashboard): JsonObject {
-  const { id, name, tiles, tags, filters, savedQuery, savedQueryLanguage, savedFilterValues, containers } = dashboard
+  const { tiles, filters, containers, ...shown } = dashboard
   return {
-    id,
-    name,
+    ...shown,
     tiles: tiles.flatMap((tile) => toTileView(tile, dashboard) ?? []),
-    tags,
     filters: filters.map(toFilterView),
-    savedQuery,
-    savedQueryLanguage,
-    savedFilterValues,
     ...(containers.length > 0 && { containers }),
   }
 }
@@ -315,14 +270,11 @@ function toFilterView({ variableName, appliesToSourceIds, ...filter }: Dashboard
   }
 }
 
-interface TileStorage {
-  readonly before: readonly Tile[]
-  /** What is stored as the language of an item of a select that has none: nothing by a create, and null by an update. */
-  readonly missingLanguage: null | undefined
-}
-
-/** The config as it is stored. Tiles with a condition of their own get a default language. */
-function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missingLanguage']): JsonObject {
+/**
+ * The config as it is stored. Tiles with a condition of their own get a default language. An item of a select without a language gets the
+ * missing one: nothing by a create, and null by an update.
+ */
+function toStoredConfig(config: JsonObject, missingLanguage: null | undefined): JsonObject {
   if (config.configType === 'sql') return config
   if (filteredTypes.includes(config.displayType)) return { ...config, whereLanguage: config.whereLanguage ?? 'lucene' }
   if (!Array.isArray(config.select) || missingLanguage === undefined) return config
@@ -330,23 +282,17 @@ function toStoredConfig(config: JsonObject, missingLanguage: TileStorage['missin
 }
 
 /** A tile keeps its id only when the dashboard has a tile with it; every other id is replaced by a new one. */
-const toTiles = ({ tiles }: DashboardBody, ids: Ids, { before, missingLanguage }: TileStorage): Tile[] =>
+const toTiles = ({ tiles }: DashboardBody, ids: Ids, existing: Dashboard | undefined): Tile[] =>
   tiles.map((tile) => ({
-    id: keptId(before, tile.id) ?? ids.objectId(),
-    name: tile.name,
-    x: tile.x,
-    y: tile.y,
-    w: tile.w,
-    h: tile.h,
-    config: toStoredConfig(tile.config, missingLanguage),
-    ...(tile.containerId !== undefined && { containerId: tile.containerId }),
-    ...(tile.tabId !== undefined && { tabId: tile.tabId }),
+    ...tile,
+    id: keptId(existing?.tiles, tile.id) ?? ids.objectId(),
+    config: toStoredConfig(tile.config, existing && null),
   }))
 
-const toFilters = ({ filters = [] }: DashboardBody, ids: Ids, before: readonly DashboardFilter[]): DashboardFilter[] =>
+const toFilters = (filters: NonNullable<DashboardBody['filters']>, ids: Ids, before: readonly DashboardFilter[] = []): DashboardFilter[] =>
   filters.map((filter) => ({ ...filter, id: ('id' in filter ? keptId(before, filter.id) : undefined) ?? ids.objectId() }))
 
-const keptId = (before: readonly { readonly id: string }[], id: string | undefined) => before.find((one) => one.id === id)?.id
+const keptId = (before: readonly { readonly id: string }[] = [], id: string | undefined) => before.find((one) => one.id === id)?.id
 
 function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody): string | null | undefined {
   if (savedQueryLanguage !== undefined) return savedQueryLanguage
@@ -357,16 +303,13 @@ function toSavedQueryLanguage({ savedQuery, savedQueryLanguage }: DashboardBody)
 const alertTypes: readonly unknown[] = ['line', 'stacked_bar', 'number']
 
 /** Deletes alerts of removed tiles, hidden tiles included, and of tiles that cannot have alerts any more. Keeps alerts of unknown tiles. */
-function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, before: readonly Tile[]) {
-  const kept = new Set(dashboard.tiles.map(({ id }) => id))
-  const lost = [
-    ...before.filter(({ id }) => !kept.has(id)),
-    ...dashboard.tiles.filter(({ config }) => !alertTypes.includes(config.displayType)),
-  ]
+function deleteLostAlerts(service: Service, { id, tiles }: Dashboard, before: readonly Tile[]) {
+  const kept = new Set(tiles.map((tile) => tile.id))
+  const lost = [...before.filter((tile) => !kept.has(tile.id)), ...tiles.filter(({ config }) => !alertTypes.includes(config.displayType))]
   deleteAlertsOfTiles(
     service,
-    dashboard.id,
-    lost.map(({ id }) => id),
+    id,
+    lost.map((tile) => tile.id),
   )
 }
 
@@ -375,54 +318,66 @@ function deleteLostAlerts({ service }: ProductRequest, dashboard: Dashboard, bef
  * a tile may keep a source that does not fit any more.
  */
 function findReferenceProblem(service: Service, { tiles, filters = [], containers }: DashboardBody, existing?: Dashboard) {
-  const configs = tiles.flatMap(({ config }): JsonObject[] => (config === undefined ? [] : [config]))
-  const before = new Map(existing?.tiles.map((tile) => [tile.id, tile]))
   const containerProblems = findContainerProblems(tiles, containers ?? existing?.containers ?? [])
   if (containerProblems.length > 0) return containerProblems.join('; ')
-
-  const missing = (ids: readonly string[], known: readonly { readonly id: string }[]): string[] =>
+  const { sources, connections } = service
+  const configs: readonly JsonObject[] = tiles.map(({ config }) => config)
+  const ofSql = configs.filter(isSql)
+  const clicked = (type: string) => configs.flatMap((config) => clickTargetOf(config, type))
+  const missing = (ids: readonly string[], known: readonly { readonly id: string }[]) =>
     unique(ids).filter((id) => !known.some((one) => one.id === id))
-  const clicks = configs.flatMap(clickTargetOf)
-  const searchSources = clicks.filter(({ type }) => type === 'search').map(({ id }) => id)
-  const sources = [...tiles.flatMap(sourceIdsOf), ...filters.map(({ sourceId }) => sourceId)]
-
-  const problems: [string, readonly string[]][] = [
-    ['Could not find the following source IDs', missing(sources, service.sources)],
+  const ofOtherKind = (ids: readonly string[], ...kinds: readonly string[]) =>
+    unique(ids).filter((id) => sources.some((source) => source.id === id && !kinds.includes(source.kind)))
+  /** The sources of tiles that are new or changed. */
+  const changed = (isMeant: (config: JsonObject) => boolean, isKept: (stored: JsonObject, config: JsonObject) => boolean) =>
+    tiles
+      .filter(({ config }) => isMeant(config))
+      .flatMap(({ id, config }) => {
+        const stored = existing?.tiles.find((tile) => tile.id === id)?.config
+        return stored?.sourceId === config.sourceId && stored !== undefined && isKept(stored, config) ? [] : sourceOf(config)
+      })
+  const problems: readonly (readonly [string, readonly unknown[]])[] = [
+    [
+      'Could not find the following source IDs',
+      missing(
+        [
+          ...configs.flatMap((config) => [...sourceOf(config), ...clickTargetOf(config, 'search')]),
+          ...filters.map(({ sourceId }) => sourceId),
+        ],
+        sources,
+      ),
+    ],
     [
       'Could not find the following connection IDs',
       missing(
-        configs.filter(isSql).map(({ connectionId }) => String(connectionId)),
-        service.connections,
+        ofSql.map(({ connectionId }) => String(connectionId)),
+        connections,
       ),
     ],
-    ['The following source IDs do not match the specified connections', findConnectionMismatches(configs, service)],
+    [
+      'The following source IDs do not match the specified connections',
+      ofSql
+        .filter(({ sourceId, connectionId }) => sources.some(({ id, connection }) => id === sourceId && connection !== connectionId))
+        .map(({ sourceId }) => sourceId),
+    ],
     [
       'Heatmap tiles require a Trace source. The following source IDs are not Trace sources',
-      findWrongKinds(
-        service,
-        tiles.filter((tile) => isHeatmap(tile.config) && isNewHeatmap(tile, before.get(tile.id ?? ''))),
-        ['trace'],
+      ofOtherKind(
+        changed(isHeatmap, (stored) => !isSql(stored) && isHeatmap(stored)),
+        'trace',
       ),
     ],
     [
       'Tiles with formulas require a Metric, Log, or Trace source. The following source IDs are not formula-capable',
-      findWrongKinds(
-        service,
-        tiles.filter((tile) => hasFormula(tile.config) && isNewFormula(tile, before.get(tile.id ?? ''))),
-        ['metric', 'log', 'trace'],
+      ofOtherKind(
+        changed(hasFormulas, (stored, { formulas }) => stored.configType === undefined && isSame(stored.formulas, formulas)),
+        'metric',
+        'log',
+        'trace',
       ),
     ],
-    [
-      'Could not find the following onClick dashboard IDs',
-      missing(
-        clicks.filter(({ type }) => type === 'dashboard').map(({ id }) => id),
-        service.dashboards,
-      ),
-    ],
-    [
-      'The following onClick search source IDs are not log or trace sources',
-      unique(searchSources).filter((id) => !['log', 'trace'].includes(kindOf(service, id) ?? '')),
-    ],
+    ['Could not find the following onClick dashboard IDs', missing(clicked('dashboard'), service.dashboards)],
+    ['The following onClick search source IDs are not log or trace sources', ofOtherKind(clicked('search'), 'log', 'trace')],
   ]
   const found = problems.find(([, ids]) => ids.length > 0)
   return found && `${found[0]}: ${found[1].join(', ')}`
@@ -443,48 +398,14 @@ function findContainerProblems(tiles: readonly TileBody[], containers: readonly 
   })
 }
 
-function sourceIdsOf({ config }: TileBody) {
-  const own = 'sourceId' in config && config.sourceId ? [config.sourceId] : []
-  const clicked = clickTargetOf(config).flatMap(({ type, id }) => (type === 'search' ? [id] : []))
-  return [...own, ...clicked]
-}
+const sourceOf = ({ sourceId }: JsonObject) => (sourceId ? [String(sourceId)] : [])
 
-function clickTargetOf({ onClick }: JsonObject): { readonly type: unknown; readonly id: string }[] {
-  if (!isJsonObject(onClick) || !isJsonObject(onClick.target) || onClick.target.mode !== 'id') return []
-  return [{ type: onClick.type, id: String(onClick.target.id) }]
-}
+/** The id that a click of this type leads to. */
+const clickTargetOf = ({ onClick }: JsonObject, type: string) =>
+  isJsonObject(onClick) && onClick.type === type && isJsonObject(onClick.target) && onClick.target.mode === 'id'
+    ? [String(onClick.target.id)]
+    : []
 
 const isSql = ({ configType }: JsonObject) => configType === 'sql'
 
-const findConnectionMismatches = (configs: readonly JsonObject[], { sources }: Service) =>
-  configs.filter(isSql).flatMap(({ sourceId, connectionId }) => {
-    const source = sources.find(({ id }) => id === sourceId)
-    return source !== undefined && source.connection !== connectionId ? [source.id] : []
-  })
-
-const kindOf = ({ sources }: Service, sourceId: string) => sources.find(({ id }) => id === sourceId)?.kind
-
-function findWrongKinds(service: Service, tiles: readonly TileBody[], kinds: readonly string[]) {
-  const ids = tiles.flatMap(({ config }) => (config !== undefined && 'sourceId' in config && config.sourceId ? [config.sourceId] : []))
-  return unique(ids).filter((id) => {
-    const kind = kindOf(service, id)
-    return kind !== undefined && !kinds.includes(kind)
-  })
-}
-
-const isHeatmap = (config: JsonObject | undefined) => config?.displayType === 'heatmap'
-
-const hasFormula = (config: JsonObject | undefined) => Array.isArray(config?.formulas) && config.formulas.length > 0
-
-const hasSource = (tile: Tile, { config }: TileBody) =>
-  config !== undefined && 'sourceId' in config && tile.config.sourceId === config.sourceId
-
-const isNewHeatmap = (tile: TileBody, before: Tile | undefined) =>
-  before === undefined || isSql(before.config) || !isHeatmap(before.config) || !hasSource(before, tile)
-
-const isNewFormula = (tile: TileBody, before: Tile | undefined) =>
-  before === undefined ||
-  before.config.configType !== undefined ||
-  // Most display types have no formulas.
-  !isSame(before.config.formulas, (tile.config as JsonObject | undefined)?.formulas) ||
-  !hasSource(before, tile)
+const isHeatmap = ({ displayType }: JsonObject) => displayType === 'heatmap'

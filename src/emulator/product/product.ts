@@ -1,10 +1,9 @@
 import { alerts } from './alerts.ts'
 import { querySeries } from './charts.ts'
-import { connections } from './connections.ts'
 import { dashboards, validateDashboard } from './dashboards.ts'
 import { type Handler, ProductError, type ProductRequest, type ProductResponse } from './request.ts'
 import { savedSearches } from './saved-searches.ts'
-import { sources } from './sources.ts'
+import { connections, sources } from './sources.ts'
 import { webhooks } from './webhooks.ts'
 
 /** The API of HyperDX, the same behind every gateway. Every rule of this folder has a recorded answer of HyperDX 2.36 (`test/conformance`). */

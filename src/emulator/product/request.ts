@@ -28,8 +28,6 @@ export type Handler = (request: ProductRequest) => ProductResponse
 
 export const ok = (data: unknown): ProductResponse => ({ status: 200, body: { data } })
 
-export const deleted: ProductResponse = { status: 200, body: {} }
-
 /** A response that is not 200. */
 export class ProductError extends Error {
   override readonly name = 'ProductError'
@@ -54,7 +52,11 @@ export const plainNotFound = (): ProductError => new ProductError(404, 'Not Foun
 /** The product never explains an internal error. */
 export const internalError = (): ProductError => new ProductError(500, 'Something went wrong :(')
 
-export const nowOf = ({ nowMs }: ProductRequest): string => new Date(nowMs).toISOString()
+/** The id and the times of an object that is stored now. */
+export function stampOf({ ids, nowMs }: ProductRequest, existing?: Identified & { readonly createdAt: string }) {
+  const now = new Date(nowMs).toISOString()
+  return { id: existing?.id ?? ids.objectId(), createdAt: existing?.createdAt ?? now, updatedAt: now }
+}
 
 /**
  * Whether the product accepts a text as an id: 24 hexadecimal digits, or any 12 characters of one byte each, which its database driver
@@ -81,29 +83,18 @@ export function requireById<T extends Identified>(items: readonly T[], id: strin
   return item
 }
 
-export function removeById<T extends Identified>(items: T[], id: string): T | undefined {
-  const item = findById(items, id)
-  if (item !== undefined) items.splice(items.indexOf(item), 1)
-  return item
-}
-
 export const objectId = z.string().refine(isObjectId, 'Invalid ObjectId')
 
-interface Schemas<Body extends z.ZodTypeAny> {
-  readonly body?: Body
-  readonly hasId?: boolean
-}
+type BodySchema<Body> = z.ZodType<Body, z.ZodTypeDef, unknown>
 
 /** Returns the parsed body. Throws one 400 with all problems, those of the body first. */
-export function validate<Body extends z.ZodTypeAny>(request: ProductRequest, { body, hasId = false }: Schemas<Body>): z.output<Body> {
-  const parsedBody = body?.safeParse(request.body)
-  const parsedParams = hasId ? z.object({ id: objectId }).safeParse({ id: request.id }) : undefined
-  const problems = [
-    ...(parsedBody?.success === false ? [`Body validation failed: ${describeIssues(parsedBody.error.issues)}`] : []),
-    ...(parsedParams?.success === false ? [`Params validation failed: ${describeIssues(parsedParams.error.issues)}`] : []),
-  ]
-  if (problems.length > 0) throw badRequest(problems.join('; '))
-  return parsedBody?.data
+export function validate<Body>({ id, body }: ProductRequest, schema: BodySchema<Body>, hasId = false): Body {
+  const parsedBody = schema.safeParse(body)
+  const parsedId = z.object({ id: hasId ? objectId : z.string() }).safeParse({ id })
+  if (parsedBody.success && parsedId.success) return parsedBody.data
+  const describe = (part: string, issues: readonly z.ZodIssue[] = []) =>
+    issues.length === 0 ? [] : [`${part} validation failed: ${describeIssues(issues)}`]
+  throw badRequest([...describe('Body', parsedBody.error?.issues), ...describe('Params', parsedId.error?.issues)].join('; '))
 }
 
 const describeIssues = (issues: readonly z.ZodIssue[]) =>
@@ -115,7 +106,7 @@ export const addIssue = (context: z.RefinementCtx, message: string, path: (strin
 const maxPageSize = 1000
 
 /** A page of alerts, saved searches or webhooks, sorted by id, and the total. */
-export function listPage<T extends Identified>(
+function listPage<T extends Identified>(
   { query, settings }: ProductRequest,
   items: readonly T[],
   toView: (item: T) => unknown,
@@ -135,5 +126,67 @@ export function listPage<T extends Identified>(
   return { status: 200, body: { data: page.map(toView), meta: { total, limit, offset } }, total }
 }
 
-/** Lists dashboards, sources and connections, which are not paged. */
-export const listAll = ({ settings }: ProductRequest, views: readonly unknown[]): ProductResponse => ok(views.slice(0, settings.pageLimit))
+interface Resource<T extends Identified, Body> {
+  readonly name: string
+  itemsOf(service: Service): T[]
+  /** Throws for an object that the product cannot read. */
+  toView(item: T): unknown
+  /** All objects as they are shown, for a list that is not paged. */
+  list?(items: readonly T[]): readonly unknown[]
+  /** Default: true. */
+  readonly hasGet?: boolean
+  missing(): ProductError
+  schema(request: ProductRequest, isUpdate: boolean): BodySchema<Body>
+  /** Refuses a body before the object that it updates is looked up. */
+  check?(service: Service, body: Body): void
+  /** What a body makes of an object, or of none. */
+  write(request: ProductRequest, body: Body, existing: T | undefined): T
+  checkDelete?(request: ProductRequest): void
+  afterDelete?(service: Service, removed: T): void
+  /** Whether a DELETE of an unknown id succeeds. */
+  readonly isMissingDeleted?: boolean
+}
+
+/** The handlers of a resource, by method and path. */
+export function routesOf<T extends Identified, Body>(resource: Resource<T, Body>): Readonly<Record<string, Handler>> {
+  const { name, itemsOf, toView, list, hasGet = true, missing } = resource
+  const find = ({ service, id }: ProductRequest): T => requireById(itemsOf(service), id, missing)
+  const write =
+    (isUpdate: boolean): Handler =>
+    (request) => {
+      const body = validate(request, resource.schema(request, isUpdate), isUpdate)
+      resource.check?.(request.service, body)
+      const existing = isUpdate ? find(request) : undefined
+      const item = resource.write(request, body, existing)
+      const items = itemsOf(request.service)
+      if (existing === undefined) items.push(item)
+      else items[items.indexOf(existing)] = item
+      return ok(toView(item))
+    }
+  return {
+    [`GET ${name}`]: (request) => {
+      const items = itemsOf(request.service)
+      return list === undefined ? listPage(request, items, toView) : ok(list(items).slice(0, request.settings.pageLimit))
+    },
+    ...(hasGet && {
+      [`GET ${name}/:id`]: (request) => {
+        validate(request, z.unknown(), true)
+        return ok(toView(find(request)))
+      },
+    }),
+    [`POST ${name}`]: write(false),
+    [`PUT ${name}/:id`]: write(true),
+    [`DELETE ${name}/:id`]: (request) => {
+      validate(request, z.unknown(), true)
+      resource.checkDelete?.(request)
+      const items = itemsOf(request.service)
+      const removed = findById(items, request.id)
+      if (removed === undefined && !resource.isMissingDeleted) throw missing()
+      if (removed !== undefined) {
+        items.splice(items.indexOf(removed), 1)
+        resource.afterDelete?.(request.service, removed)
+      }
+      return { status: 200, body: {} }
+    },
+  }
+}

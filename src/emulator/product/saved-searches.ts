@@ -2,8 +2,7 @@ import * as z from 'zod/v3'
 import type { JsonObject, SavedSearch } from '../store.ts'
 import { deleteAlertsWhere } from './alerts.ts'
 import { tags } from './dashboards.ts'
-import { badRequest, notFound, nowOf, objectId, type ProductRequest, requireById, toObjectId, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { badRequest, notFound, objectId, requireById, routesOf, stampOf, toObjectId } from './request.ts'
 
 const maxConditionLength = 8 * 1024
 
@@ -17,7 +16,7 @@ const searchFilter = z.union([
   }),
 ])
 
-const savedSearch = z.object({
+export const savedSearch = z.object({
   name: z.string().trim().min(1).max(1024),
   sourceId: objectId,
   select: z
@@ -37,39 +36,22 @@ const savedSearch = z.object({
 })
 
 /** An update replaces the saved search: fields that the body leaves out get their defaults. */
-export const savedSearches = routesOf<SavedSearch>({
+export const savedSearches = routesOf<SavedSearch, z.output<typeof savedSearch>>({
   name: 'saved-searches',
   itemsOf: (service) => service.savedSearches,
   toView: ({ tags: given = [], filters = [], ...shown }) => ({ ...shown, tags: given, filters }),
   missing: () => notFound('Saved search not found'),
-  create(request) {
-    const { service, ids } = request
-    const body = validate(request, { body: savedSearch })
-    checkSource(request, body.sourceId)
-    demandFilters(body.filters, [])
-    const at = nowOf(request)
-    return {
-      id: ids.objectId(),
-      teamId: service.teamId,
-      ...body,
-      sourceId: toObjectId(body.sourceId),
-      createdAt: at,
-      updatedAt: at,
-    }
+  schema: () => savedSearch,
+  check({ sources }, { sourceId }) {
+    requireById(sources, sourceId, () => badRequest('sourceId must be an existing source id'))
   },
-  update(request, find) {
-    const body = validate(request, { body: savedSearch, hasId: true })
-    checkSource(request, body.sourceId)
-    const existing = find()
-    demandFilters(body.filters, existing.filters ?? [])
-    return { ...existing, ...body, sourceId: toObjectId(body.sourceId), updatedAt: nowOf(request) }
+  write(request, body, existing) {
+    demandFilters(body.filters, existing?.filters ?? [])
+    const teamId = existing?.teamId ?? request.service.teamId
+    return { ...existing, ...stampOf(request, existing), teamId, ...body, sourceId: toObjectId(body.sourceId) }
   },
   afterDelete: (service, { id }) => deleteAlertsWhere(service, (alert) => alert.savedSearchId === id),
 })
-
-function checkSource({ service }: ProductRequest, sourceId: string) {
-  requireById(service.sources, sourceId, () => badRequest('sourceId must be an existing source id'))
-}
 
 /** A filter that the web app stored in a form that it cannot show may be sent back unchanged. */
 function demandFilters(filters: readonly z.output<typeof searchFilter>[], stored: readonly JsonObject[]) {

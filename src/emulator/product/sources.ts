@@ -1,7 +1,6 @@
 import * as z from 'zod/v3'
-import { isJsonObject, type JsonObject, type Service, type Source } from '../store.ts'
-import { badRequest, internalError, isObjectId, notFound, type ProductRequest, requireById, toObjectId, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { type Connection, isJsonObject, type JsonObject, type Source } from '../store.ts'
+import { badRequest, internalError, isObjectId, notFound, plainNotFound, requireById, routesOf, stampOf, toObjectId } from './request.ts'
 import { aggregateFunctions } from './tile-schema.ts'
 
 const text = z.string().optional()
@@ -118,10 +117,10 @@ const metric = z.object({
   seriesTable: text,
 })
 
-const sourceBody = z.discriminatedUnion('kind', [log, trace, session, metric, z.object(kind('promql'))])
+export const sourceBody = z.discriminatedUnion('kind', [log, trace, session, metric, z.object(kind('promql'))])
 
 /** The list leaves out a source that the product cannot read. An update replaces the source. A delete succeeds also when something uses it. */
-export const sources = routesOf<Source>({
+export const sources = routesOf<Source, z.output<typeof sourceBody>>({
   name: 'sources',
   itemsOf: (service) => service.sources,
   toView(stored) {
@@ -131,22 +130,13 @@ export const sources = routesOf<Source>({
   },
   list: (items) => items.flatMap((stored) => toSourceView(stored) ?? []),
   missing: () => notFound('Source not found'),
-  create(request) {
-    const body = validate(withSqlIntervals(request), { body: sourceBody })
-    checkConnection(request.service, body)
-    return { ...body, connection: toObjectId(body.connection), id: request.ids.objectId() }
+  schema: () => z.preprocess((body) => (isJsonObject(body) ? mapIntervals(body, toSqlInterval) : body), sourceBody),
+  check({ connections }, { connection }) {
+    if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')
+    requireById(connections, connection, () => badRequest('connection must be an existing connection id'))
   },
-  update(request, find) {
-    const body = validate(withSqlIntervals(request), { body: sourceBody, hasId: true })
-    checkConnection(request.service, body)
-    return { ...body, connection: toObjectId(body.connection), id: find().id }
-  },
+  write: ({ ids }, body, existing) => ({ ...body, connection: toObjectId(body.connection), id: existing?.id ?? ids.objectId() }),
 })
-
-function checkConnection({ connections }: Service, { connection }: z.output<typeof sourceBody>) {
-  if (!isObjectId(connection)) throw badRequest('connection must be a valid connection id')
-  requireById(connections, connection, () => badRequest('connection must be an existing connection id'))
-}
 
 /** Defaults of the database for fields that a body leaves out. */
 const defaultsOf = ({ kind }: Source) => ({
@@ -173,11 +163,6 @@ function toSourceView(stored: Source) {
     : undefined
 }
 
-const withSqlIntervals = (request: ProductRequest) => ({
-  ...request,
-  body: isJsonObject(request.body) ? mapIntervals(request.body, toSqlInterval) : request.body,
-})
-
 function mapIntervals(body: JsonObject, toInterval: (text: string) => string): JsonObject {
   const map = (value: unknown, field: string): unknown =>
     isJsonObject(value) && typeof value[field] === 'string' ? { ...value, [field]: toInterval(value[field]) } : value
@@ -194,4 +179,42 @@ const unitOf: Readonly<Record<string, string>> = { s: 'second', m: 'minute', h: 
 function toSqlInterval(text: string) {
   const [, amount, letter = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
   return amount === undefined ? text : `${amount} ${unitOf[letter]}`
+}
+
+const connectionBody = (isUpdate: boolean) => {
+  const prefix = z.string().regex(/^[a-z0-9_]+$/i)
+  return z.object({
+    name: z.string(),
+    host: z.string(),
+    username: z.string(),
+    password: z.string().optional(),
+    // An empty prefix clears the stored one.
+    hyperdxSettingPrefix: (isUpdate ? prefix.or(z.literal('')) : prefix).optional().nullable(),
+    isPrometheusEndpoint: z.boolean().optional(),
+  })
+}
+
+/** An update keeps the password when the body has none. A delete succeeds also when sources use the connection. */
+export const connections = routesOf<Connection, z.output<ReturnType<typeof connectionBody>>>({
+  name: 'connections',
+  itemsOf: (service) => service.connections,
+  toView: toConnectionView,
+  list: (items) => items.map(toConnectionView),
+  missing: plainNotFound,
+  schema: (_, isUpdate) => connectionBody(isUpdate),
+  write(request, { hyperdxSettingPrefix, password, ...body }, existing) {
+    const { hyperdxSettingPrefix: stored, ...kept } = existing ?? {}
+    const prefix = hyperdxSettingPrefix === undefined ? stored : hyperdxSettingPrefix
+    return {
+      ...kept,
+      ...body,
+      ...(password && { password }),
+      ...(prefix && { hyperdxSettingPrefix: prefix }),
+      ...stampOf(request, existing),
+    }
+  },
+})
+
+function toConnectionView({ password: _, ...shown }: Connection): JsonObject {
+  return shown
 }

@@ -138,29 +138,39 @@ function answerColumns({ sql }: SqlRequest, { sources }: Service): SqlResult | u
   return missing === undefined ? { rows: [] } : { error: `Unknown expression or function identifier \`${missing}\`. ` }
 }
 
-const beforeEnd = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\} - (\d+)\)`
+const end = String.raw`fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}`
+
+/** A time so many milliseconds before the end. */
+const beforeEnd = (name: string) => String.raw`${end} - (?<${name}>\d+)\)`
+
+const tableForm = 'FROM `(?<database>.*)`\\.`(?<table>.*)`'
 
 const sloShape = new RegExp(
   [
     '^SELECT',
-    String.raw`  if\((?<time>\(\w+\)) >= ${beforeEnd.replace('(\\d+)', '(?<recent>\\d+)')}, .* AS (?<start>\w+),`,
+    String.raw`  if\((?<time>\(\w+\)) >= ${beforeEnd('recent')}, .* AS (?<start>\w+),`,
     String.raw`(?:  ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS (?<groupName>\w+),\n)?  toFloat64\(count\(\)\) AS (?<total>\w+),`,
     String.raw`  toFloat64\(countIf\((?<good>.*)\)\) AS (?<goodName>\w+)`,
-    'FROM `(?<database>.*)`\\.`(?<table>.*)`',
-    String.raw`WHERE \(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<all>\\d+)')} AND \(\w+\) < fromUnixTimestamp64Milli\(\{endDateMilliseconds:Int64\}\)`,
+    tableForm,
+    String.raw`WHERE \(\w+\) >= ${beforeEnd('all')} AND \(\w+\) < ${end}\)`,
     String.raw`    AND (?<where>[\s\S]*)`,
     'GROUP BY .*\nORDER BY .*$',
   ].join('\n'),
 )
 
+/** The conditions of all events, and of the good ones. */
+function eventsOf(where = '', good = '') {
+  const all = where.replaceAll('\n', ' ')
+  return [all, `${all} AND ${good}`]
+}
+
 function answerSlo(
-  { start = '', groupName, total = '', good, goodName = '', recent, all, where = '' }: ShapeGroups,
+  { start = '', groupName, total = '', good, goodName = '', recent, all, where }: ShapeGroups,
   count: Count,
   { endMs }: SqlRequest,
 ) {
   const recentMs = endMs - Number(recent)
-  const condition = where.replaceAll('\n', ' ')
-  const conditions = [condition, `${condition} AND ${good}`]
+  const conditions = eventsOf(where, good)
   return [
     ...count({ conditions, granularity: '1h', startTime: endMs - Number(all), endTime: recentMs - 1 }),
     ...count({ conditions, granularity: '5m', startTime: recentMs, endTime: endMs - 1 }),
@@ -179,23 +189,17 @@ const burnRateShape = new RegExp(
     '  SELECT',
     String.raw`(?:    ifNull\(toString\(\((?<group>\w+)\)\), ''\) AS \w+,\n)?    toFloat64\(count\(\)\) AS \w+,`,
     String.raw`    toFloat64\(countIf\((?<good>.*)\)\) AS \w+,`,
-    String.raw`    toFloat64\(countIf\(\(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<short>\\d+)')}\)\) AS \w+,`,
+    String.raw`    toFloat64\(countIf\(\(\w+\) >= ${beforeEnd('short')}\)\) AS \w+,`,
     '.*',
-    '  FROM `(?<database>.*)`\\.`(?<table>.*)`',
-    String.raw`  WHERE \(\w+\) >= ${beforeEnd.replace('(\\d+)', '(?<long>\\d+)')} AND .*`,
+    `  ${tableForm}`,
+    String.raw`  WHERE \(\w+\) >= ${beforeEnd('long')} AND .*`,
     String.raw`    AND (?<where>[\s\S]*?)(?:\n  GROUP BY \w+)?`,
     String.raw`\)(?:\nORDER BY "Group")?$`,
   ].join('\n'),
 )
 
-function answerBurnRate(
-  { group, good, where = '', least, multiplier, divisor, short, long }: ShapeGroups,
-  count: Count,
-  { endMs }: SqlRequest,
-) {
-  const condition = where.replaceAll('\n', ' ')
-  const conditions = [condition, `${condition} AND ${good}`]
-  const counted = count({ conditions, granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
+function answerBurnRate({ group, good, where, least, multiplier, divisor, short, long }: ShapeGroups, count: Count, { endMs }: SqlRequest) {
+  const counted = count({ conditions: eventsOf(where, good), granularity: '5m', startTime: endMs - Number(long), endTime: endMs - 1 })
   const sumOf = (rows: readonly Counted[], column: number): number => rows.reduce((sum, { counts }) => sum + (counts[column] ?? 0), 0)
   const rateOf = (rows: readonly Counted[]): number =>
     ((sumOf(rows, 0) - sumOf(rows, 1)) * Number(multiplier)) / (sumOf(rows, 0) * Number(divisor))
@@ -210,24 +214,18 @@ function answerBurnRate(
   })
 }
 
+const granularities: Readonly<Record<string, ChartRequest['granularity']>> = {
+  ...{ 60: '1m', 300: '5m', 900: '15m', 1800: '30m', 3600: '1h', 21600: '6h', 86400: '1d' },
+}
+
 const countsShape = new RegExp(
   [
-    String.raw`^SELECT intDiv\(toUnixTimestamp\(\w+\), (?<step>60|300|900|1800|3600|21600|86400)\) \* \d+ AS (?<start>\w+)`,
+    String.raw`^SELECT intDiv\(toUnixTimestamp\(\w+\), (?<step>${Object.keys(granularities).join('|')})\) \* \d+ AS (?<start>\w+)`,
     String.raw`(?:,\n  \((?<group>\w+)\) AS (?<groupName>\w+))?(?<counts>(?:,\n  toFloat64\(count.*\) AS series_\d)+)`,
-    '\nFROM `(?<database>.*)`\\.`(?<table>.*)`',
+    `\n${tableForm}`,
     String.raw`\nWHERE \w+ >= .*\n[\s\S]*GROUP BY .*$`,
   ].join(''),
 )
-
-const granularities: Readonly<Record<string, ChartRequest['granularity']>> = {
-  60: '1m',
-  300: '5m',
-  900: '15m',
-  1800: '30m',
-  3600: '1h',
-  21600: '6h',
-  86400: '1d',
-}
 
 function answerCounts({ start = '', groupName, step = '', counts: given = '' }: ShapeGroups, count: Count, { startMs, endMs }: SqlRequest) {
   const conditions = [...given.matchAll(/toFloat64\(count(?:\(\)|If\(\((.*)\)\))\) AS/g)].map(([, condition = '']) => condition)
@@ -241,11 +239,7 @@ function answerCounts({ start = '', groupName, step = '', counts: given = '' }: 
 const listed = String.raw`topK\(\d+\)\(substring\(toString\(\w+\), 1, 100\)\)|countIf\(isNotNull\(toFloat64OrNull\(toString\(\w+\)\)\)\)`
 
 const valuesShape = new RegExp(
-  [
-    `^SELECT (?<values>(?:${listed}) AS c0(?:, (?:${listed}) AS c\\d+)*)`,
-    'FROM `(?<database>.*)`\\.`(?<table>.*)`',
-    String.raw`WHERE \w+ >= .*$`,
-  ].join('\n'),
+  [`^SELECT (?<values>(?:${listed}) AS c0(?:, (?:${listed}) AS c\\d+)*)`, tableForm, String.raw`WHERE \w+ >= .*$`].join('\n'),
 )
 
 /** Frequent values of columns, and how many rows have a number in one. */

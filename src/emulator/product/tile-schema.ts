@@ -47,17 +47,19 @@ const units = (
   'opm rpm_reads wpm'
 ).split(' ')
 
-const numberFormat = z.object({
-  output: z.enum(['currency', 'percent', 'byte', 'time', 'duration', 'number', 'data_rate', 'throughput']),
-  numericUnit: z.nativeEnum(Object.fromEntries(units.map((unit) => [unit, unit]))).optional(),
-  mantissa: z.number().int().optional(),
-  thousandSeparated: z.boolean().optional(),
-  average: z.boolean().optional(),
-  decimalBytes: z.boolean().optional(),
-  factor: z.number().optional(),
-  currencySymbol: z.string().optional(),
-  unit: z.string().optional(),
-})
+const numberFormat = z
+  .object({
+    output: z.enum(['currency', 'percent', 'byte', 'time', 'duration', 'number', 'data_rate', 'throughput']),
+    numericUnit: z.nativeEnum(Object.fromEntries(units.map((unit) => [unit, unit]))).optional(),
+    mantissa: z.number().int().optional(),
+    thousandSeparated: z.boolean().optional(),
+    average: z.boolean().optional(),
+    decimalBytes: z.boolean().optional(),
+    factor: z.number().optional(),
+    currencySymbol: z.string().optional(),
+    unit: z.string().optional(),
+  })
+  .optional()
 
 const rule = { color, label: z.string().max(40).optional() }
 
@@ -67,21 +69,21 @@ export const colorRule = z.discriminatedUnion('operator', [
   z.object({ operator: z.enum(['eq', 'neq']), value: z.union([z.number().finite(), z.string().max(200)]), ...rule }),
 ])
 
-const backgroundChart = z.object({ type: z.enum(['line', 'area']), color: color.optional() })
-
 const sqlText = z.string().max(10_000)
+const optionalText = sqlText.optional()
+const filledText = z.string().min(1).max(10_000)
 
 export const quantileLevel = z.union([z.literal(0.5), z.literal(0.9), z.literal(0.95), z.literal(0.99)])
 
 const seriesItem = z
   .object({
-    valueExpression: sqlText.optional(),
-    alias: sqlText.optional(),
+    valueExpression: optionalText,
+    alias: optionalText,
     aggFn: aggregateFunction,
     level: quantileLevel.optional(),
-    where: sqlText.optional().default(''),
+    where: optionalText.default(''),
     whereLanguage: queryLanguage,
-    numberFormat: numberFormat.optional(),
+    numberFormat,
     metricType: metricType.optional(),
     metricName: z.string().optional(),
     periodAggFn: z.enum(['delta']).optional(),
@@ -95,9 +97,9 @@ const seriesItem = z
 const clickLink = {
   target: z.discriminatedUnion('mode', [
     z.object({ mode: z.literal('id'), id: objectId }),
-    z.object({ mode: z.literal('template'), template: z.string().min(1).max(10_000) }),
+    z.object({ mode: z.literal('template'), template: filledText }),
   ]),
-  whereTemplate: sqlText.optional(),
+  whereTemplate: optionalText,
   whereLanguage: queryLanguage,
   filters: z
     .array(
@@ -114,141 +116,104 @@ const clickLink = {
 const clickAction = z.discriminatedUnion('type', [
   z.object({ type: z.literal('search'), ...clickLink }),
   z.object({ type: z.literal('dashboard'), ...clickLink }),
-  z.object({ type: z.literal('external'), urlTemplate: z.string().min(1).max(10_000) }),
+  z.object({ type: z.literal('external'), urlTemplate: filledText }),
 ])
 
-const optionalFlag = z.boolean().optional()
+const flag = z.boolean().optional()
 const cap = z.number().int().nonnegative().optional()
-const severalItems = z.array(seriesItem).min(1).max(20)
-const formulaList = z
-  .array(z.object({ expression: z.string().max(1024), alias: z.string().optional(), numberFormat: numberFormat.optional() }))
-  .max(10)
-  .optional()
 
-const timeSeries = {
+const fields = {
   sourceId: objectId,
-  select: severalItems,
-  groupBy: sqlText.optional(),
-  asRatio: optionalFlag,
-  alignDateRangeToGranularity: optionalFlag,
-  fillNulls: optionalFlag,
-  numberFormat: numberFormat.optional(),
-  formulas: formulaList,
-  showOperandSeries: optionalFlag,
-}
-
-const oneSeries = {
-  sourceId: objectId,
-  select: z.array(seriesItem).length(1),
-  groupBy: sqlText.optional(),
-  orderBy: sqlText.optional(),
-  numberFormat: numberFormat.optional(),
+  select: z.array(seriesItem).min(1).max(20),
+  groupBy: optionalText,
+  having: optionalText,
+  orderBy: optionalText,
+  asRatio: flag,
+  alignDateRangeToGranularity: flag,
+  fillNulls: flag,
+  numberFormat,
+  formulas: z
+    .array(z.object({ expression: z.string().max(1024), alias: z.string().optional(), numberFormat }))
+    .max(10)
+    .optional(),
+  showOperandSeries: flag,
+  compareToPreviousPeriod: flag,
+  fitYAxisToData: flag,
+  groupByColumnsOnLeft: flag,
+  onClick: clickAction.optional(),
+  seriesLimit: cap,
   limit: cap,
-}
-
-const conditionFields = { where: sqlText.optional().default(''), whereLanguage: queryLanguage }
-
-const heatmapItem = z.object({
-  valueExpression: z.string().min(1).max(10_000),
-  countExpression: sqlText.optional(),
-  heatmapScaleType: z.enum(['log', 'linear']).optional(),
-})
-
-const builderConfig = z.discriminatedUnion('displayType', [
-  z.object({
-    ...timeSeries,
-    displayType: z.literal('line'),
-    compareToPreviousPeriod: optionalFlag,
-    fitYAxisToData: optionalFlag,
-    seriesLimit: cap,
-  }),
-  z.object({ ...timeSeries, displayType: z.literal('stacked_bar'), seriesLimit: cap }),
-  z.object({
-    displayType: z.literal('table'),
-    sourceId: objectId,
-    select: severalItems,
-    groupBy: sqlText.optional(),
-    having: sqlText.optional(),
-    orderBy: sqlText.optional(),
-    asRatio: optionalFlag,
-    numberFormat: numberFormat.optional(),
-    groupByColumnsOnLeft: optionalFlag,
-    onClick: clickAction.optional(),
-    formulas: formulaList,
-    showOperandSeries: optionalFlag,
-  }),
-  z.object({
-    displayType: z.literal('number'),
-    sourceId: objectId,
-    select: severalItems,
-    numberFormat: numberFormat.optional(),
-    formulas: formulaList,
-    color: color.optional(),
-    colorRules: z.array(colorRule).max(10).optional(),
-    backgroundChart: backgroundChart.optional(),
-  }),
-  z.object({ displayType: z.literal('pie'), ...oneSeries }),
-  z.object({ displayType: z.literal('bar'), ...oneSeries }),
-  z.object({
-    displayType: z.literal('heatmap'),
-    sourceId: objectId,
-    select: z.array(heatmapItem).length(1),
-    ...conditionFields,
-    numberFormat: numberFormat.optional(),
-  }),
-  z.object({ displayType: z.literal('markdown'), markdown: z.string().max(50_000).optional() }),
-  z.object({ displayType: z.literal('search'), sourceId: objectId, select: sqlText, ...conditionFields }),
-  z.object({ displayType: z.literal('event_patterns'), sourceId: objectId, select: sqlText.optional().default(''), ...conditionFields }),
-])
-
-const sqlBase = {
+  color: color.optional(),
+  colorRules: z.array(colorRule).max(10).optional(),
+  backgroundChart: z.object({ type: z.enum(['line', 'area']), color: color.optional() }).optional(),
+  where: optionalText.default(''),
+  whereLanguage: queryLanguage,
+  markdown: z.string().max(50_000).optional(),
   configType: z.literal('sql'),
   connectionId: objectId,
   sqlTemplate: z.string().max(100_000),
-  sourceId: objectId.optional(),
-  numberFormat: numberFormat.optional(),
 }
 
-const sqlConfig = z.discriminatedUnion('displayType', [
-  z.object({
-    ...sqlBase,
-    displayType: z.literal('line'),
-    compareToPreviousPeriod: optionalFlag,
-    fillNulls: optionalFlag,
-    alignDateRangeToGranularity: optionalFlag,
-    fitYAxisToData: optionalFlag,
-    seriesLimit: cap,
-  }),
-  z.object({
-    ...sqlBase,
-    displayType: z.literal('stacked_bar'),
-    fillNulls: optionalFlag,
-    alignDateRangeToGranularity: optionalFlag,
-    seriesLimit: cap,
-  }),
-  z.object({ ...sqlBase, displayType: z.literal('table'), onClick: clickAction.optional() }),
-  z.object({ ...sqlBase, displayType: z.literal('number'), color: color.optional() }),
-  z.object({ ...sqlBase, displayType: z.literal('pie') }),
-  z.object({ ...sqlBase, displayType: z.literal('bar') }),
-])
+const named = (names: string): z.ZodRawShape =>
+  Object.fromEntries(names.split(' ').map((name) => [name, fields[name as keyof typeof fields]])) // Without its field, zod would throw.
 
-const configSchema = (config: unknown) =>
-  typeof config === 'object' && config !== null && 'configType' in config && config.configType === 'sql' ? sqlConfig : builderConfig
+const oneSeries = { ...named('sourceId select groupBy orderBy numberFormat limit'), select: z.array(seriesItem).length(1) }
+const overTime = 'sourceId select groupBy asRatio alignDateRangeToGranularity fillNulls numberFormat formulas showOperandSeries'
+const filtered = 'sourceId select where whereLanguage'
+
+const heatmapItem = z.object({
+  valueExpression: filledText,
+  countExpression: optionalText,
+  heatmapScaleType: z.enum(['log', 'linear']).optional(),
+})
+
+/** The fields of each display type, in the order of the product's messages. */
+export const builderFields: Readonly<Record<string, z.ZodRawShape>> = {
+  line: named(`${overTime} compareToPreviousPeriod fitYAxisToData seriesLimit`),
+  stacked_bar: named(`${overTime} seriesLimit`),
+  table: named('sourceId select groupBy having orderBy asRatio numberFormat groupByColumnsOnLeft onClick formulas showOperandSeries'),
+  number: named('sourceId select numberFormat formulas color colorRules backgroundChart'),
+  pie: oneSeries,
+  bar: oneSeries,
+  heatmap: { ...named(`${filtered} numberFormat`), select: z.array(heatmapItem).length(1) },
+  markdown: named('markdown'),
+  search: { ...named(filtered), select: sqlText },
+  event_patterns: { ...named(filtered), select: optionalText.default('') },
+}
+
+const ofSql = { ...named('configType connectionId sqlTemplate sourceId numberFormat'), sourceId: objectId.optional() }
+
+/** Those of tiles with an own query. */
+export const sqlFields: Readonly<Record<string, z.ZodRawShape>> = {
+  line: { ...ofSql, ...named('compareToPreviousPeriod fillNulls alignDateRangeToGranularity fitYAxisToData seriesLimit') },
+  stacked_bar: { ...ofSql, ...named('fillNulls alignDateRangeToGranularity seriesLimit') },
+  table: { ...ofSql, ...named('onClick') },
+  number: { ...ofSql, ...named('color') },
+  pie: ofSql,
+  bar: ofSql,
+}
+
+const configSchemas = [builderFields, sqlFields].map((fieldsOf) => {
+  const options = Object.entries(fieldsOf).map(([displayType, shape]) => z.object({ displayType: z.literal(displayType), ...shape }))
+  return z.discriminatedUnion('displayType', options as [(typeof options)[number], ...typeof options]) // zod 3 asks for a tuple.
+})
+
+const configSchema = (config: unknown) => configSchemas[isJsonObject(config) && config.configType === 'sql' ? 1 : 0] ?? z.never()
 
 /** Rules between fields see the config as it was sent, as in the product. Unknown fields are stripped after them. */
 export const tileConfig = z
-  .custom<z.output<typeof builderConfig> | z.output<typeof sqlConfig>>()
+  .custom<JsonObject>()
   .superRefine((config, context) => {
     const parsed = configSchema(config).safeParse(config)
     if (!parsed.success) {
       for (const issue of parsed.error.issues) context.addIssue(issue)
       return
     }
-    if ('asRatio' in config && config.asRatio && config.select.length !== 2)
-      addIssue(context, 'asRatio can only be used with exactly two select items')
-    if (!('configType' in config)) checkFormulas(config, context)
+    const seriesCount = Array.isArray(config.select) ? config.select.length : 0
+    if (config.asRatio && seriesCount !== 2) addIssue(context, 'asRatio can only be used with exactly two select items')
+    if (!('configType' in config)) checkFormulas(config, seriesCount, context)
   })
-  .transform((config) => configSchema(config).parse(config))
+  .transform((config): JsonObject => configSchema(config).parse(config))
 
 /** Display types of tiles with a condition of their own. */
 export const filteredTypes: readonly unknown[] = ['search', 'heatmap', 'event_patterns']
@@ -334,20 +299,19 @@ export function refuseMacros(name: string, { configType, sourceId, sqlTemplate }
   return `Raw SQL tiles that use the $__filters or $__sourceTable macro must set a sourceId. Without a source, $__filters cannot resolve dashboard filters against the source's columns and $__sourceTable fails at query time. Add a sourceId to the following tiles (call clickstack_list_sources to find it), or remove the macro if the query reads from multiple tables: ${name} (uses ${used.join(', ')})`
 }
 
-function checkFormulas(config: z.input<typeof builderConfig>, context: z.RefinementCtx) {
-  const given = 'formulas' in config ? (config.formulas ?? []) : []
-  const isNumber = config.displayType === 'number'
-  const seriesCount = 'select' in config && Array.isArray(config.select) ? config.select.length : 0
+function checkFormulas({ formulas, displayType, asRatio }: JsonObject, seriesCount: number, context: z.RefinementCtx) {
+  const given: readonly JsonObject[] = Array.isArray(formulas) ? formulas : []
+  const isNumber = displayType === 'number'
   if (given.length === 0) {
     if (isNumber && seriesCount !== 1)
       addIssue(context, 'Number tiles support a single select item unless formulas are used (extra items are formula operands)', ['select'])
     return
   }
-  for (const [index, { expression: text }] of given.entries()) {
-    const problems = findFormulaProblems(text, seriesCount)
+  for (const [index, { expression }] of given.entries()) {
+    const problems = findFormulaProblems(String(expression), seriesCount)
     if (problems.length > 0) addIssue(context, problems.join('; '), ['formulas', index, 'expression'])
   }
-  if ('asRatio' in config && config.asRatio)
+  if (asRatio)
     addIssue(context, 'formulas cannot be combined with asRatio; express the ratio as a formula instead (e.g. "A / B")', ['formulas'])
   if (isNumber && given.length > 1) addIssue(context, 'Number charts support a single formula', ['formulas'])
 }

@@ -1,33 +1,19 @@
 import { type Dashboard, isJsonObject, type JsonObject, type Tile } from '../store.ts'
-import { aggregateFunction, type ChartColor, color, colorRule, isTimeSeries, quantileLevel } from './tile-schema.ts'
+import { aggregateFunction, builderFields, type ChartColor, color, colorRule, quantileLevel, sqlFields } from './tile-schema.ts'
 
 /**
  * A tile as the API shows it, or undefined for a hidden tile. Shows the fields of the display type, with the product's defaults. Other
  * fields that the web app saved stay hidden, and an update with this view drops them.
  */
-export function toTileView(tile: Tile, { containers }: Dashboard): JsonObject | undefined {
-  const { id, name, x, y, w, h, config } = tile
+export function toTileView({ config, ...tile }: Tile, { containers }: Dashboard): JsonObject | undefined {
+  const { id, name, x, y, w, h } = tile
   // This API has no form for PromQL tiles.
   if (config.configType === 'promql') return undefined
-  const shown = config.configType === 'sql' ? toSqlView(config) : toBuilderView(config)
-  return {
-    id,
-    x,
-    y,
-    w,
-    h,
-    name,
-    config:
-      shown ??
-      (config.configType === 'sql'
-        ? { configType: config.configType, displayType: 'line', connectionId: config.connectionId, sqlTemplate: config.sqlTemplate }
-        : { displayType: 'line', sourceId: config.sourceId ?? '', select: [anyCount] }),
-    ...toContainer(tile, containers),
-  }
+  return { id, x, y, w, h, name, config: toConfigView(config), ...toContainer(tile, containers) }
 }
 
 /** Leaves out references to deleted containers and tabs, so that the view can be sent back. */
-function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObject[]): JsonObject {
+function toContainer({ containerId, tabId }: Partial<Tile>, containers: readonly JsonObject[]): JsonObject {
   const container = containers.findLast(({ id }) => id === containerId)
   if (!containerId || container === undefined) return {}
   return { containerId, ...(tabId && hasTab(container, tabId) && { tabId }) }
@@ -36,91 +22,78 @@ function toContainer({ containerId, tabId }: Tile, containers: readonly JsonObje
 export const hasTab = ({ tabs }: JsonObject, tabId: string): boolean =>
   Array.isArray(tabs) && tabs.some((tab) => isJsonObject(tab) && tab.id === tabId)
 
+function toConfigView(config: JsonObject): JsonObject {
+  const isSql = config.configType === 'sql'
+  const displayType = String(config.displayType)
+  const fields = (isSql ? sqlFields : builderFields)[displayType]
+  if (fields !== undefined) return { displayType, ...pickFields(config, Object.keys(fields)) }
+  const shown = pickFields(config, isSql ? ['configType', 'connectionId', 'sqlTemplate'] : ['sourceId'])
+  return { displayType: 'line', ...shown, ...(!isSql && { select: [anyCount] }) }
+}
+
+/** The fields that a config has. Those of the table below are shown in another form than the stored one, or hidden. */
+const pickFields = (from: JsonObject, fields: readonly string[]) =>
+  Object.fromEntries(
+    fields.flatMap((field) => {
+      const view = fieldViews[field]
+      const value = view === undefined ? from[field] : view(from[field], from)
+      return value === undefined ? [] : [[field, value]]
+    }),
+  )
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+/** The web app stores null for the default limit. */
+const limitOf = (value: unknown) => value ?? undefined
+
+const fieldViews: Readonly<Record<string, (value: unknown, config: JsonObject) => unknown>> = {
+  sourceId: (id, { configType }) => (configType === 'sql' ? id : (id ?? '')),
+  select: viewSelect,
+  groupBy: textOf,
+  orderBy: textOf,
+  asRatio: (isRatio, { select }) => isRatio === true && Array.isArray(select) && select.length === 2,
+  formulas: (formulas, config) => (hasFormulas(config) ? formulas : undefined),
+  showOperandSeries: (isShown, config) => (hasFormulas(config) ? isShown : undefined),
+  fillNulls: (isFilled) => isFilled !== false,
+  seriesLimit: limitOf,
+  limit: limitOf,
+  color: toCurrentColor,
+  colorRules: viewRules,
+  where: (where) => where ?? '',
+  whereLanguage: (language) => language ?? 'lucene',
+  markdown: (text) => textOf(text) ?? '',
+}
+
+export const hasFormulas = ({ formulas }: JsonObject): boolean => Array.isArray(formulas) && formulas.length > 0
+
 const anyCount = { aggFn: 'count', where: '' }
 
-const sqlFields: Readonly<Record<string, readonly string[]>> = {
-  line: ['alignDateRangeToGranularity', 'fitYAxisToData', 'compareToPreviousPeriod'],
-  stacked_bar: ['alignDateRangeToGranularity'],
-  table: ['onClick'],
-  number: [],
-  pie: [],
-  bar: [],
-}
-
-function toSqlView(config: JsonObject) {
-  const displayType = String(config.displayType)
-  const fields = sqlFields[displayType]
-  if (fields === undefined) return undefined
-  return {
-    configType: 'sql',
-    displayType,
-    ...pickFields(config, ['connectionId', 'sqlTemplate', 'sourceId', 'numberFormat', ...fields]),
-    ...(isTimeSeries(displayType) && { fillNulls: config.fillNulls !== false, ...toLimit(config, 'seriesLimit') }),
-    ...(displayType === 'number' && colorView(config)),
-  }
-}
-
-function toBuilderView(config: JsonObject) {
-  const head = { displayType: config.displayType, sourceId: config.sourceId ?? '' }
-  const text = (field: string): JsonObject => (typeof config[field] === 'string' ? { [field]: config[field] } : {})
-  const filter = { where: config.where ?? '', whereLanguage: config.whereLanguage ?? 'lucene' }
+function viewSelect(select: unknown, config: JsonObject): unknown {
+  const items = Array.isArray(select) ? select.filter(isJsonObject) : undefined
   switch (config.displayType) {
-    case 'line':
-    case 'stacked_bar':
-      return {
-        ...head,
-        ...combinedView(config),
-        ...text('groupBy'),
-        fillNulls: config.fillNulls !== false,
-        ...pickFields(config, ['alignDateRangeToGranularity', 'numberFormat']),
-        ...toLimit(config, 'seriesLimit'),
-        ...(config.displayType === 'line' && pickFields(config, ['fitYAxisToData', 'compareToPreviousPeriod'])),
-      }
-    case 'table':
-      return {
-        ...head,
-        ...combinedView(config),
-        ...text('groupBy'),
-        ...text('orderBy'),
-        ...pickFields(config, ['having', 'numberFormat', 'groupByColumnsOnLeft', 'onClick']),
-      }
-    case 'number':
-      return toNumberView(config, head)
-    case 'pie':
-    case 'bar':
-      return {
-        ...head,
-        select: [firstItemOf(config)],
-        ...text('groupBy'),
-        ...text('orderBy'),
-        ...toLimit(config, 'limit'),
-        ...pickFields(config, ['numberFormat']),
-      }
-    case 'heatmap':
-      return { ...head, select: [toHeatmapItem(config)], ...filter, ...pickFields(config, ['numberFormat']) }
     case 'search':
     case 'event_patterns':
-      return { ...head, select: typeof config.select === 'string' ? config.select : '', ...filter }
-    case 'markdown':
-      return { displayType: 'markdown', markdown: typeof config.markdown === 'string' ? config.markdown : '' }
-    default:
-      return undefined
+      return textOf(select) ?? ''
+    case 'heatmap': {
+      const item: unknown = Array.isArray(select) ? select[0] : undefined
+      if (!isJsonObject(item) || !item.valueExpression) return [{ valueExpression: '' }]
+      const { valueExpression, countExpression, heatmapScaleType } = item
+      return [{ valueExpression, countExpression, heatmapScaleType }]
+    }
+    default: {
+      const shown = items?.map(toItemView) ?? [anyCount]
+      const hasOne = ['pie', 'bar'].includes(String(config.displayType)) || (config.displayType === 'number' && !hasFormulas(config))
+      return hasOne ? [shown[0] ?? anyCount] : shown
+    }
   }
 }
 
-function toNumberView(config: JsonObject, head: JsonObject): JsonObject {
-  const rules = (Array.isArray(config.colorRules) ? config.colorRules : []).flatMap((rule: unknown) => {
+function viewRules(rules: unknown) {
+  const shown = (Array.isArray(rules) ? rules : []).flatMap((rule: unknown) => {
     const parsed = isJsonObject(rule) ? colorRule.safeParse({ ...rule, color: toCurrentColor(rule.color) }) : undefined
     return parsed?.success ? [parsed.data] : []
   })
-  return {
-    ...head,
-    select: hasFormulas(config) ? itemsOf(config) : [firstItemOf(config)],
-    ...toFormulas(config),
-    ...colorView(config),
-    ...(rules.length > 0 && { colorRules: rules }),
-    ...pickFields(config, ['numberFormat', 'backgroundChart']),
-  }
+  return shown.length === 0 ? undefined : shown
 }
 
 /** Older versions stored numbers: `chart-1` is green. */
@@ -133,55 +106,16 @@ function toCurrentColor(stored: unknown): ChartColor | undefined {
   return number === undefined ? color.safeParse(stored).data : numberedColors[Number(number) - 1]
 }
 
-function colorView(config: JsonObject): JsonObject {
-  const current = toCurrentColor(config.color)
-  return current === undefined ? {} : { color: current }
-}
-
-/** The web app stores null for the default limit. */
-const toLimit = (config: JsonObject, field: string) => (config[field] == null ? {} : { [field]: config[field] })
-
-const hasFormulas = ({ formulas }: JsonObject) => Array.isArray(formulas) && formulas.length > 0
-
-const toFormulas = (config: JsonObject) => (hasFormulas(config) ? { formulas: config.formulas } : {})
-
-/** Several items side by side, as a ratio, or as operands of formulas. */
-function combinedView(config: JsonObject): JsonObject {
-  return {
-    select: itemsOf(config),
-    asRatio: config.asRatio === true && Array.isArray(config.select) && config.select.length === 2,
-    ...toFormulas(config),
-    ...(hasFormulas(config) && pickFields(config, ['showOperandSeries'])),
-  }
-}
-
-const itemsOf = ({ select }: JsonObject): readonly unknown[] =>
-  Array.isArray(select) ? select.filter(isJsonObject).map(toItemView) : [anyCount]
-
-const firstItemOf = (config: JsonObject) => itemsOf(config)[0] ?? anyCount
-
 /** Leaves out fields that do not fit the aggregation: the editor of the web app keeps them when the aggregation is changed. */
-function toItemView(item: JsonObject): JsonObject {
-  const known = aggregateFunction.safeParse(item.aggFn)
-  const aggFn = known.success ? known.data : 'none'
-  const level = aggFn === 'quantile' ? quantileLevel.safeParse(item.level) : undefined
-  const isStale = aggFn === 'count' && Boolean(item.valueExpression)
+function toItemView({ alias, metricType, metricName, numberFormat, valueExpression, where, ...item }: JsonObject): JsonObject {
+  const aggFn = aggregateFunction.safeParse(item.aggFn).data ?? 'none'
   return {
-    ...pickFields(item, ['alias', 'metricType', 'metricName', 'numberFormat']),
-    ...(!isStale && { valueExpression: item.valueExpression ?? '' }),
+    ...{ alias, metricType, metricName, numberFormat },
+    ...(!(aggFn === 'count' && valueExpression) && { valueExpression: valueExpression ?? '' }),
     aggFn,
-    where: item.where ?? '',
+    where: where ?? '',
     whereLanguage: item.whereLanguage ?? 'lucene',
-    ...(item.periodAggFn === 'delta' && { periodAggFn: 'delta' }),
-    ...(level?.success && { level: level.data }),
+    periodAggFn: item.periodAggFn === 'delta' ? 'delta' : undefined,
+    level: aggFn === 'quantile' ? quantileLevel.safeParse(item.level).data : undefined,
   }
 }
-
-function toHeatmapItem({ select }: JsonObject): JsonObject {
-  const item: unknown = Array.isArray(select) ? select[0] : undefined
-  if (!isJsonObject(item) || !item.valueExpression) return { valueExpression: '' }
-  return pickFields(item, ['valueExpression', 'countExpression', 'heatmapScaleType'])
-}
-
-const pickFields = (from: JsonObject, fields: readonly string[]) =>
-  Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])))

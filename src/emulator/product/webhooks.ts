@@ -1,8 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import * as z from 'zod/v3'
 import type { JsonObject, Webhook } from '../store.ts'
-import { addIssue, badRequest, notFound, nowOf, ProductError, type ProductRequest, validate } from './request.ts'
-import { routesOf } from './resource.ts'
+import { addIssue, badRequest, notFound, ProductError, routesOf, stampOf } from './request.ts'
 
 const isPlainText = (text: string) => !/[\x00-\x1F\x7F]/.test(text)
 
@@ -15,7 +14,7 @@ const headerName = z
 
 const hasFew = (map: Readonly<Record<string, string>>) => Object.keys(map).length <= 100
 
-const webhook = z
+export const webhook = z
   .object({
     name: z.string().trim().min(1).max(1024),
     service: z.nativeEnum({ slack: 'slack', generic: 'generic', incidentio: 'incidentio' } as const),
@@ -47,38 +46,25 @@ const webhook = z
       if (given[field] !== undefined) addIssue(context, `${field} is not supported for the slack webhook service`, [field])
   })
 
-type WebhookBody = z.output<typeof webhook>
-
 /**
  * An update replaces the webhook. Headers and query parameters are kept when they are left out, unless they would be sent to another
  * address. Only a webhook that is the first channel of an alert cannot be deleted.
  */
-export const webhooks = routesOf<Webhook>({
+export const webhooks = routesOf<Webhook, z.output<typeof webhook>>({
   name: 'webhooks',
   itemsOf: (service) => service.webhooks,
   toView: toWebhookView,
   hasGet: false,
   missing: () => notFound('Webhook not found'),
-  create(request) {
-    const body = validate(request, { body: webhook })
-    checkUrl(body)
-    checkName(request, body)
-    const at = nowOf(request)
-    return { id: request.ids.objectId(), ...body, createdAt: at, updatedAt: at }
-  },
-  update(request, find) {
-    const body = validate(request, { body: webhook, hasId: true })
-    const existing = find()
-    checkUrl(body)
-    checkName(request, body, existing)
-    const isSameTarget = existing.url === body.url && existing.service === body.service
-    const { description: _, body: __, headers, queryParams, ...rest } = existing
-    return {
-      ...rest,
-      ...(isSameTarget && { ...(headers && { headers }), ...(queryParams && { queryParams }) }),
-      ...body,
-      updatedAt: nowOf(request),
-    }
+  schema: () => webhook,
+  write(request, body, existing) {
+    const { name, service, url } = body
+    const problem = findUrlProblem(service, url)
+    if (problem !== undefined) throw badRequest(problem)
+    if (request.service.webhooks.some((other) => other !== existing && other.name === name && other.service === service))
+      throw badRequest('A webhook with this service and name already exists')
+    const { headers, queryParams } = existing?.url === url && existing.service === service ? existing : {}
+    return { ...stampOf(request, existing), ...(headers && { headers }), ...(queryParams && { queryParams }), ...body }
   },
   checkDelete({ service, id }) {
     const count = service.alerts.filter(({ channels: [first] }) => first?.type === 'webhook' && first.webhookId === id).length
@@ -86,16 +72,6 @@ export const webhooks = routesOf<Webhook>({
       throw new ProductError(409, `Cannot delete webhook: ${count} alert(s) still reference it. Reassign or remove those alerts first.`)
   },
 })
-
-function checkUrl({ service, url }: WebhookBody) {
-  const problem = findUrlProblem(service, url)
-  if (problem !== undefined) throw badRequest(problem)
-}
-
-function checkName({ service: { webhooks } }: ProductRequest, { name, service }: WebhookBody, own?: Webhook) {
-  if (webhooks.some((other) => other !== own && other.name === name && other.service === service))
-    throw badRequest('A webhook with this service and name already exists')
-}
 
 /** Headers and query parameters are write-only, and the body is shown for one service only. */
 function toWebhookView({ headers: _, queryParams: __, body, ...shown }: Webhook): JsonObject {

@@ -4,17 +4,11 @@ import { type AlertBody, toFields } from '../product/alerts.ts'
 import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
-export function createDashboards(ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] {
-  const sourceIds: SourceIds = {
-    logs: sourceIdOf(sources, 'Logs'),
-    traces: sourceIdOf(sources, 'Traces'),
-    metrics: sourceIdOf(sources, 'Metrics'),
-    connection: String(sources[0]?.connection),
-  }
-  return dashboardsOf[service](sourceIds).map(({ name, tiles }) => ({
+export const createDashboards = (ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] =>
+  dashboardsOf[service].map(({ name, tiles }) => ({
     id: ids.objectId(),
     name,
-    tiles: tiles.map((spec, index) => createTile(ids, spec, index)),
+    tiles: tiles.map((spec, index) => createTile(ids, spec, index, sources)),
     tags: ['shop', service],
     filters: [
       {
@@ -22,7 +16,7 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
         type: 'QUERY_EXPRESSION',
         name: 'Environment',
         expression: "ResourceAttributes['deployment.environment']",
-        sourceId: sourceIds.logs,
+        sourceId: sourceIdOf(sources, 'Logs'),
       },
     ],
     savedQuery: null,
@@ -30,38 +24,35 @@ export function createDashboards(ids: DemoIds, service: ServiceName, sources: re
     savedFilterValues: [],
     containers: [],
   }))
+
+/** A tile with its config. Without a source, it has no table of its own to read. */
+interface TileSpec extends JsonObject {
+  readonly name: string
+  readonly source?: 'Logs' | 'Traces' | 'Metrics'
+  /** Default: 12, so that two tiles are side by side on the grid's 24 columns. */
+  readonly w?: number
 }
 
-// Two tiles side by side on the grid's 24 columns.
-const createTile = (ids: DemoIds, [name, w, config]: TileSpec, index: number) => ({
+const createTile = (ids: DemoIds, { name, source, w = 12, ...config }: TileSpec, index: number, sources: readonly Source[]) => ({
   id: ids.objectId(),
   name,
   x: index % 2 === 0 ? 0 : 12,
   y: Math.floor(index / 2) * 6,
   w,
   h: 6,
-  config,
+  config: {
+    displayType: 'line',
+    ...(source !== undefined && { sourceId: sourceIdOf(sources, source) }),
+    ...(config.configType === 'sql' && { connectionId: sources[0]?.connection }),
+    ...config,
+  },
 })
 
 const sourceIdOf = (sources: readonly Source[], name: string) => sources.find((source) => source.name === name)?.id ?? ''
 
-interface SourceIds {
-  readonly logs: string
-  readonly traces: string
-  readonly metrics: string
-  readonly connection: string
-}
+const countOf = (where: string, alias?: string): JsonObject => ({ aggFn: 'count', where, whereLanguage: 'lucene', ...(alias && { alias }) })
 
-type TileSpec = readonly [name: string, width: number, config: JsonObject]
-
-const countItem = (where: string, alias?: string): JsonObject => ({
-  aggFn: 'count',
-  where,
-  whereLanguage: 'lucene',
-  ...(alias && { alias }),
-})
-
-const quantileItem = (level: number, where: string): JsonObject => ({
+const quantileOf = (level: number, where: string): JsonObject => ({
   aggFn: 'quantile',
   level,
   valueExpression: 'Duration',
@@ -70,164 +61,115 @@ const quantileItem = (level: number, where: string): JsonObject => ({
   alias: `p${level * 100}`,
 })
 
-const lineTile = (sourceId: string, select: JsonObject[], more: JsonObject = {}): JsonObject => ({
-  displayType: 'line',
-  sourceId,
-  select,
-  ...more,
+const gaugeOf = (aggFn: string, metricName: string, metricType: string): JsonObject => ({
+  aggFn,
+  valueExpression: 'Value',
+  metricName,
+  metricType,
 })
 
-const numberTile = (sourceId: string, item: JsonObject, more: JsonObject = {}): JsonObject => ({
-  displayType: 'number',
-  sourceId,
-  select: [item],
-  ...more,
-})
-
-const overviewTiles = ({ logs, traces }: SourceIds, service: ServiceName): TileSpec[] => {
+function overviewTiles(service: ServiceName): readonly TileSpec[] {
   const own = `ServiceName:${service}`
+  const [ratio, duration] = [
+    { output: 'percent', mantissa: 2 },
+    { output: 'duration', factor: 1e-9 },
+  ]
+  const errors = [countOf(`${own} StatusCode:Error`, 'errors'), countOf(own, 'all')]
+  const latencies = [0.5, 0.95, 0.99].map((level) => quantileOf(level, own))
+  const errorLogs = [countOf(`${own} SeverityText:error`)]
   return [
-    ['Request rate', 12, lineTile(traces, [countItem(`${own} SpanKind:Server`, 'requests')], { groupBy: 'SpanName', fillNulls: true })],
-    [
-      'Error rate',
-      12,
-      lineTile(traces, [countItem(`${own} StatusCode:Error`, 'errors'), countItem(own, 'all')], {
-        asRatio: true,
-        numberFormat: { output: 'percent', mantissa: 2 },
-      }),
-    ],
-    [
-      'Latency',
-      12,
-      lineTile(traces, [quantileItem(0.5, own), quantileItem(0.95, own), quantileItem(0.99, own)], {
-        numberFormat: { output: 'duration', factor: 1e-9 },
-      }),
-    ],
-    [
-      'Errors in logs',
-      12,
-      { displayType: 'stacked_bar', sourceId: logs, select: [countItem(`${own} SeverityText:error`)], groupBy: 'SeverityText' },
-    ],
+    {
+      name: 'Request rate',
+      source: 'Traces',
+      select: [countOf(`${own} SpanKind:Server`, 'requests')],
+      groupBy: 'SpanName',
+      fillNulls: true,
+    },
+    { name: 'Error rate', source: 'Traces', select: errors, asRatio: true, numberFormat: ratio },
+    { name: 'Latency', source: 'Traces', select: latencies, numberFormat: duration },
+    { name: 'Errors in logs', displayType: 'stacked_bar', source: 'Logs', select: errorLogs, groupBy: 'SeverityText' },
   ]
 }
 
-const dashboardsOf: Readonly<
-  Record<ServiceName, (sourceIds: SourceIds) => { readonly name: string; readonly tiles: readonly TileSpec[] }[]>
-> = {
-  checkout: (all) => [
+const declined = [countOf('LogAttributes.event:payment_declined')]
+const failedImports = [countOf('LogAttributes.event:import_failed')]
+const queue = [gaugeOf('avg', 'payments.queue.depth', 'gauge')]
+const searches = 'LogAttributes.event:search'
+const emptySearches = [countOf(`${searches} LogAttributes.hits:0`, 'empty'), countOf(searches, 'all')]
+const guide = 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`'
+const errorsOnly = { where: 'SeverityText:error', whereLanguage: 'lucene' }
+const ofCheckout = { where: 'ServiceName:checkout', whereLanguage: 'lucene' }
+const indexAge = "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state"
+
+const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: string; readonly tiles: readonly TileSpec[] }[]>> = {
+  checkout: [
     {
       name: 'Checkout overview',
       tiles: [
-        ...overviewTiles(all, 'checkout'),
-        ['Orders', 6, numberTile(all.traces, countItem('SpanName:PlaceOrder'), { color: 'chart-green' })],
-        [
-          'How to read this',
-          12,
-          {
-            displayType: 'markdown',
-            markdown: 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`',
-          },
-        ],
+        ...overviewTiles('checkout'),
+        { name: 'Orders', w: 6, displayType: 'number', source: 'Traces', select: [countOf('SpanName:PlaceOrder')], color: 'chart-green' },
+        { name: 'How to read this', displayType: 'markdown', markdown: guide },
       ],
     },
     {
       name: 'Payments',
       tiles: [
-        [
-          'Payments by provider',
-          12,
-          lineTile(all.traces, [countItem('SpanName:Charge')], { groupBy: "SpanAttributes['payment.provider']" }),
-        ],
-        ['Declined payments', 12, lineTile(all.logs, [countItem('LogAttributes.event:payment_declined')])],
-        [
-          'Declines by reason',
-          12,
-          {
-            displayType: 'table',
-            sourceId: all.logs,
-            select: [countItem('LogAttributes.event:payment_declined')],
-            groupBy: "LogAttributes['reason']",
-            orderBy: 'count() DESC',
-          },
-        ],
-        [
-          'Payment queue',
-          12,
-          numberTile(
-            all.metrics,
-            { aggFn: 'avg', valueExpression: 'Value', metricName: 'payments.queue.depth', metricType: 'gauge' },
-            { colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }] },
-          ),
-        ],
+        {
+          name: 'Payments by provider',
+          source: 'Traces',
+          select: [countOf('SpanName:Charge')],
+          groupBy: "SpanAttributes['payment.provider']",
+        },
+        { name: 'Declined payments', source: 'Logs', select: declined },
+        {
+          name: 'Declines by reason',
+          displayType: 'table',
+          source: 'Logs',
+          select: declined,
+          groupBy: "LogAttributes['reason']",
+          orderBy: 'count() DESC',
+        },
+        {
+          name: 'Payment queue',
+          displayType: 'number',
+          source: 'Metrics',
+          select: queue,
+          colorRules: [{ operator: 'gt', value: 500, color: 'chart-red' }],
+        },
       ],
     },
     {
       name: 'Checkout logs',
       tiles: [
-        [
-          'Latest errors',
-          12,
-          { displayType: 'search', sourceId: all.logs, select: 'Timestamp, Body', where: 'SeverityText:error', whereLanguage: 'lucene' },
-        ],
-        ['Patterns', 12, { displayType: 'event_patterns', sourceId: all.logs, where: 'ServiceName:checkout', whereLanguage: 'lucene' }],
+        { name: 'Latest errors', displayType: 'search', source: 'Logs', select: 'Timestamp, Body', ...errorsOnly },
+        { name: 'Patterns', displayType: 'event_patterns', source: 'Logs', ...ofCheckout },
       ],
     },
   ],
-  catalog: (all) => [
-    { name: 'Catalog overview', tiles: overviewTiles(all, 'catalog') },
+  catalog: [
+    { name: 'Catalog overview', tiles: overviewTiles('catalog') },
     {
       name: 'Catalog imports',
       tiles: [
-        [
-          'Imported products',
-          12,
-          lineTile(all.metrics, [{ aggFn: 'sum', valueExpression: 'Value', metricName: 'imports.products', metricType: 'sum' }]),
-        ],
-        ['Failed imports', 12, numberTile(all.logs, countItem('LogAttributes.event:import_failed'))],
-        [
-          'Failures by supplier',
-          12,
-          {
-            displayType: 'bar',
-            sourceId: all.logs,
-            select: [countItem('LogAttributes.event:import_failed')],
-            groupBy: "LogAttributes['supplier']",
-          },
-        ],
+        { name: 'Imported products', source: 'Metrics', select: [gaugeOf('sum', 'imports.products', 'sum')] },
+        { name: 'Failed imports', displayType: 'number', source: 'Logs', select: failedImports },
+        { name: 'Failures by supplier', displayType: 'bar', source: 'Logs', select: failedImports, groupBy: "LogAttributes['supplier']" },
       ],
     },
   ],
-  search: (all) => [
-    { name: 'Search overview', tiles: overviewTiles(all, 'search') },
+  search: [
+    { name: 'Search overview', tiles: overviewTiles('search') },
     {
       name: 'Search quality',
       tiles: [
-        [
-          'Searches without results',
-          12,
-          lineTile(
-            all.logs,
-            [countItem('LogAttributes.event:search LogAttributes.hits:0', 'empty'), countItem('LogAttributes.event:search', 'all')],
-            {
-              asRatio: true,
-            },
-          ),
-        ],
-        [
-          'Slow queries',
-          12,
-          { displayType: 'heatmap', sourceId: all.traces, select: [{ valueExpression: 'Duration', heatmapScaleType: 'log' }] },
-        ],
-        [
-          'Index age',
-          12,
-          {
-            displayType: 'number',
-            configType: 'sql',
-            connectionId: all.connection,
-            sqlTemplate: "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state",
-          },
-        ],
+        { name: 'Searches without results', source: 'Logs', select: emptySearches, asRatio: true },
+        {
+          name: 'Slow queries',
+          displayType: 'heatmap',
+          source: 'Traces',
+          select: [{ valueExpression: 'Duration', heatmapScaleType: 'log' }],
+        },
+        { name: 'Index age', displayType: 'number', configType: 'sql', sqlTemplate: indexAge },
       ],
     },
   ],
@@ -271,6 +213,7 @@ type AlertSpec = readonly [
 
 const auditOnly: AlertOverrides = { webhook: 'audit' }
 const belowOnly: AlertOverrides = { thresholdType: 'below' }
+const aboveOnly: AlertOverrides = { thresholdType: 'above_exclusive' }
 
 // Alerts on latency compare nanoseconds, because the factor of a tile's number format is only for people.
 const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
@@ -284,15 +227,7 @@ const alertsOf: Readonly<Record<ServiceName, readonly AlertSpec[]>> = {
   catalog: [
     ['Catalog errors', 'Catalog overview', 'Error rate', 0.05, '1h', 'More than 5% of requests fail'],
     ['Catalog error logs', 'Catalog overview', 'Errors in logs', 200, '1h', 'Unusually many errors in the logs', auditOnly],
-    [
-      'Imports fail',
-      'Catalog imports',
-      'Failed imports',
-      0,
-      '1d',
-      'An import failed',
-      { thresholdType: 'above_exclusive', state: 'ALERT' },
-    ],
+    ['Imports fail', 'Catalog imports', 'Failed imports', 0, '1d', 'An import failed', { ...aboveOnly, state: 'ALERT' }],
     ['Imports stopped', 'Catalog imports', 'Imported products', 1, '12h', 'Nothing came', { ...belowOnly, state: 'INSUFFICIENT_DATA' }],
   ],
   search: [

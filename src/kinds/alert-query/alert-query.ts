@@ -3,8 +3,8 @@ import * as z from 'zod'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
-import { chartFields, sqlChartFields, written } from '../dashboard/tile-schema.ts'
-import { withOneConnection, withOneSource } from '../fields.ts'
+import { chartFields, sqlChartFields, written } from '../dashboard/dashboard.ts'
+import { refuseField, withOneConnection, withOneSource } from '../fields.ts'
 import type { Body } from '../kind.ts'
 
 /** The key of the dashboard with the queries of alerts that name none. A file may declare it, for another name. */
@@ -14,7 +14,7 @@ const { configType: _, sqlTemplate, ...sqlFields } = written
 
 const builtQuery = withOneSource(z.strictObject({ ...chartFields.line, ...chartFields.number }))
   .superRefine((query, context) => {
-    for (const [path, message] of refuseChart(query)) refuse(context, path, message)
+    for (const [path, message] of refuseChart(query)) refuseField(context, path, message)
   })
   .meta({ id: 'alertChart' })
 
@@ -31,18 +31,15 @@ const sqlQuery = withOneConnection(
 )
   .superRefine((query, context) => {
     const reason = refuseAlertSql(query.sql, query)
-    if (reason !== undefined) refuse(context, ['sql'], reason)
+    if (reason !== undefined) refuseField(context, ['sql'], reason)
     for (const [path, message] of refuseOtherCharts(query, sqlChartFields, (condition) => `SQL ${condition} the interval`))
-      refuse(context, path, message)
+      refuseField(context, path, message)
   })
   .meta({ id: 'alertSql', aliases: { sqlTemplate: 'sql', query: 'sql' } })
 
 export const alertQuery = z.union([builtQuery, sqlQuery])
 
 export type AlertQuery = z.output<typeof alertQuery>
-
-const refuse = (context: z.RefinementCtx, path: readonly PropertyKey[], message: string): void =>
-  context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true } })
 
 type Refused = readonly [path: readonly PropertyKey[], message: string]
 
@@ -69,7 +66,6 @@ function refuseChart(query: z.output<typeof builtQuery>): readonly Refused[] {
   return [...items, ...refuseOtherCharts(query, chartFields, (condition) => `a query ${condition} groupBy or asRatio`)]
 }
 
-/** Fields of the type that the query does not have. */
 const refuseOtherCharts = (
   query: AlertQuery,
   { number, line }: { readonly number: object; readonly line: object },
@@ -83,7 +79,7 @@ const refuseOtherCharts = (
 
 const parameter = /^\{\s*(\w+)\s*:/
 
-const usesInterval = (tokens: readonly string[]): boolean =>
+const usesInterval = (tokens: readonly string[]) =>
   tokens.some(
     (token) => /^\$__(?:timeInterval|timeInterval_ms|interval_s)$/.test(token) || /^\{\s*interval(?:Milli)?[sS]econds\s*:/.test(token),
   )
@@ -96,7 +92,7 @@ const macros = [
 ]
 
 /** Why the alert task cannot evaluate the SQL; undefined where it may. */
-function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQuery>): string | undefined {
+function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQuery>) {
   const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !token.startsWith('--') && !token.startsWith('/*'))
   const [first = ''] = tokens
   if (!/^(?:select|with|\()$/i.test(first)) return 'is not a SELECT'
@@ -111,7 +107,7 @@ function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQu
     : undefined
 }
 
-function isGroupedNumber(tokens: readonly string[]): boolean {
+function isGroupedNumber(tokens: readonly string[]) {
   if (usesInterval(tokens)) return false
   let depth = 0
   const outer = tokens.filter((token) => {
@@ -120,7 +116,7 @@ function isGroupedNumber(tokens: readonly string[]): boolean {
     if (token === '(') depth += 1
     return isOuter
   })
-  const indexOf = (word: string): number => outer.findLastIndex((token) => token.toLowerCase() === word)
+  const indexOf = (word: string) => outer.findLastIndex((token) => token.toLowerCase() === word)
   return indexOf('group') >= 0 && indexOf('limit') < indexOf('group')
 }
 
@@ -135,7 +131,6 @@ export function toTileConfig(query: AlertQuery): Body {
   return { configType: 'sql', displayType, sqlTemplate: sql, ...fields }
 }
 
-/** The path in a query for a path in the configuration of its tile. */
 export const toQueryPath = (path: readonly PropertyKey[]): readonly PropertyKey[] =>
   path.flatMap((key, i) => (i > 0 ? [key] : key === 'sqlTemplate' ? ['sql'] : key === 'displayType' || key === 'configType' ? [] : [key]))
 

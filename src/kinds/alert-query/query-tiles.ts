@@ -14,7 +14,7 @@ export const withoutKept = (tiles: readonly Body[], kept?: KeptTiles): readonly 
 
 /** The tiles with the name. A copy of the tile of an alert, made in the web app, has the same name. */
 export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTiles): readonly Body[] {
-  const isNamed = (tile: Body): boolean => tile.name === name
+  const isNamed = (tile: Body) => tile.name === name
   const declared = withoutKept(tiles, kept).filter(isNamed)
   return declared.length > 0 ? declared : tiles.filter(isNamed)
 }
@@ -59,7 +59,7 @@ function placeQueries(
   others: readonly Body[],
   before: readonly Body[],
 ): readonly Body[] {
-  const isQuery = ({ name }: Body): boolean => queries.has(String(name))
+  const isQuery = ({ name }: Body) => queries.has(String(name))
   const ofFile = known.filter((tile) => !isQuery(tile))
   const kept = new Map(
     known.flatMap((tile) => {

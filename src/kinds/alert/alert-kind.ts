@@ -5,9 +5,11 @@ import { isSame } from '../../platform/core/equality.ts'
 import { getById, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { describeQuery, queryDashboardKey } from '../alert-query/alert-query.ts'
-import { spellQuery, withoutQueriesOfOthers } from '../alert-query/spell-query.ts'
-import { comparable, withoutEmpty } from '../compare.ts'
-import { clearing, encode, fieldsLeftToService, wireSchema } from '../derive.ts'
+import { comparable, withoutDefaults, withoutEmpty } from '../compare.ts'
+import { builtConfig, writtenConfig } from '../dashboard/dashboard.ts'
+import { effectiveTile } from '../dashboard/tile-ids.ts'
+import { clearing, encode, fieldsLeftToService, spellFields, uniqueNameOf, wireSchema, withPlainNumbers } from '../derive.ts'
+import { PendingId } from '../directory.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -20,10 +22,7 @@ import {
   watchedPlaceOf,
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
-import { PendingId } from '../pending-id.ts'
-import { createReferenceResolver } from '../reference-resolver.ts'
-import { uniqueNameOf, withPlainNumbers } from '../spell.ts'
+import { type StoredMarker, textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
 import {
   alertCollection,
   alertSources,
@@ -38,16 +37,16 @@ import { carryOverStart, undeclaredSilenceOf, withoutHarmlessStart, withoutUnpul
 
 /** The body of a request for a declared alert. Servers before 2.36 do not know `channels`, so a single channel is sent as `channel`. */
 function resolveAlert(declared: DeclaredObject<DeclaredAlert>, context: ResolveContext, definition: z.ZodObject): ResolvedDeclaration {
-  const references = createReferenceResolver(declared, context)
-  const { name, channels, raw, ...fields } = encode(definition, declared.value, references)
-  const body = {
+  const { body, diagnostics } = encode(definition, declared, context)
+  const { name, channels, raw, ...fields } = body
+  const whole = {
     name,
     source: declared.value.savedSearch === undefined ? 'tile' : 'saved_search',
     ...fields,
     ...(Array.isArray(channels) && (channels.length === 1 ? { channel: channels[0] } : { channels })),
     ...(isMapping(raw) && raw),
   }
-  return { body: Object.fromEntries(Object.entries(body).filter(([, value]) => value != null)), diagnostics: references.diagnostics }
+  return { body: Object.fromEntries(Object.entries(whole).filter(([, value]) => value != null)), diagnostics }
 }
 
 /** The kind of alerts. The profile decides what an update keeps; the time decides which starts have no effect. */
@@ -145,7 +144,7 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
 }
 
 /** Whether a file needs no value: it declares none, or the server would make the same one of what a new alert watches. */
-function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext): boolean {
+function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext) {
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
   const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
@@ -187,7 +186,7 @@ function spellTile(dashboardId: unknown, tileId: unknown, { spelled, tilesOf }: 
 }
 
 /** `Errors on Checkout ≥ 5 in 5m, 2 times in a row → webhook oncall`. */
-function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>): string {
+function summarizeAlert(body: Body, nameOf: (id: unknown) => string, { query }: Pick<DeclaredAlert, 'query'>) {
   const { savedSearchId, dashboardId, tileId, groupBy, numConsecutiveWindows: repeats } = body
   const place = watchedPlaceOf({ dashboardId, tileId })
   // A reference that means nothing is as the file spells it, and a place of it has no name.
@@ -245,4 +244,34 @@ const withoutWebhookService = ({ webhookService: _, ...channel }: Body): Body =>
 /** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
 
-const isSameTarget = (a: Body, b: Body): boolean => a.type === b.type && a.webhookId === b.webhookId
+const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
+
+// How a file spells an alert that is on the tile of its query. The file has no such tile.
+
+/**
+ * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the
+ * dashboard that files declare under the key does not have this tile.
+ */
+function withoutQueriesOfOthers(context: FileContext, marker: StoredMarker | undefined, { tileId }: Body): FileContext {
+  if (marker === undefined || marker.queryTile === tileId) return context
+  return {
+    ...context,
+    isForQueries: () => false,
+    keyOf: (kind, id) => (context.spelled === undefined && context.isForQueries?.(id) ? undefined : context.keyOf(kind, id)),
+  }
+}
+
+const chart = z.union([builtConfig, writtenConfig])
+
+/** The query of an alert as its file has it. Undefined for an alert without one; its `query` is undefined where the tile is unknown. */
+function spellQuery({ dashboardId, tileId }: Body, context: FileContext): { readonly query: Body | undefined } | undefined {
+  const spelled = ownValue(context.spelled, 'query')
+  if (spelled === undefined && (context.spelled !== undefined || !context.isForQueries?.(dashboardId, tileId))) return undefined
+  const tile = context.tilesOf(dashboardId).find(({ id, name }) => (tileId instanceof PendingId ? name === tileId.tile : id === tileId))
+  const value = tile && effectiveTile(tile).config
+  if (!isMapping(value)) return { query: undefined }
+  const inFile = { ...(isMapping(spelled) && spelled), sqlTemplate: ownValue(spelled, 'sql') }
+  const config = spellFields({ value, normalized: withoutDefaults(value, chart), spelled: inFile }, chart, context)
+  const { configType: _, displayType: __, sqlTemplate: sql, ...fields } = config
+  return { query: { ...(sql !== undefined && { sql }), ...fields } }
+}

@@ -5,12 +5,11 @@ import { isEmpty, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 
 import { alertQuery } from '../alert-query/alert-query.ts'
-import { raw } from '../dashboard/tile-schema.ts'
+import { raw } from '../dashboard/dashboard.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { executionErrorSchema } from './evaluation.ts'
-import { alertIntervals } from './schedule.ts'
+import { alertIntervals, executionErrorSchema } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
@@ -57,7 +56,7 @@ export function describeThreshold({ thresholdType, threshold, thresholdMax }: Th
 type Condition = Threshold & Readonly<Partial<Record<'interval' | 'detectionMode' | 'anomalyConfig', unknown>>>
 
 /** How a server newer than HyperDX 2.36 finds what is wrong, where it compares no threshold: `anomaly`. */
-const modeOf = ({ detectionMode, anomalyConfig }: Condition): string | undefined =>
+const modeOf = ({ detectionMode, anomalyConfig }: Condition) =>
   detectionMode != null && detectionMode !== 'threshold' ? String(detectionMode) : isEmpty(anomalyConfig) ? undefined : 'anomaly'
 
 /** `≥ 5 over 5m`, `between 5 and 9 in 5m`, `anomaly on 5m`. */

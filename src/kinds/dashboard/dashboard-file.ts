@@ -1,14 +1,13 @@
-// How files spell dashboards. A tile can leave its place to the layout, and `rows` replaces `tiles` and `containers`. The expanded form
-// is the one that is compared with the service, and that digests are made of, so that another spelling is not a change.
-
+// How files spell dashboards. A tile can leave its place to the layout, and `rows` replaces `tiles` and `containers`. The expanded form is
+// compared with the service, and digests are made of it, so that another spelling is not a change.
 import * as z from 'zod'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { quote, shellQuote } from '../../platform/core/text.ts'
 import { type FormWalk, mapForms, metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
-import { withSourceIds } from '../fields.ts'
+import { refuseField, withSourceIds, word } from '../fields.ts'
 import { type Body, listOf } from '../kind.ts'
-import { containerStyle, type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
+import { containerStyle, type DeclaredDashboard, declaredDashboard, declaredTile } from './dashboard.ts'
 import { type Place, placeTiles } from './layout.ts'
-import { declaredTile } from './tile-schema.ts'
 
 const { x, y, w, h } = declaredTile.shape
 
@@ -23,28 +22,20 @@ export const tileInFile = declaredTile
 
 type TileInFile = z.output<typeof tileInFile>
 
-/** The API accepts 50 containers. */
 const maxNamedRows = 50
 const maxRows = 100
 const maxTiles = 500
 
 const row = z
   .strictObject({
-    name: z
-      .string()
-      .min(1)
-      .max(256)
-      .optional()
-      .meta({ description: 'Title of the row, which becomes a container. Coordinates start at 0 inside it.' }),
-    id: z.string().min(1).max(256).optional().meta({ description: 'Id of the container. The default is made of the name.' }),
+    name: word(256).optional().meta({ description: 'Title of the row, which becomes a container. Coordinates start at 0 inside it.' }),
+    id: word(256).optional().meta({ description: 'Id of the container. The default is made of the name.' }),
     tiles: z.array(tileInFile).max(maxTiles),
     collapsed: z.boolean().optional().meta({ serverDefault: false }),
     collapsible: containerStyle.collapsible,
     bordered: containerStyle.bordered,
   })
   .meta({ id: 'row' })
-
-type Row = z.output<typeof row>
 
 export const dashboardFields = declaredDashboard.extend({
   tiles: z
@@ -64,8 +55,7 @@ export type DashboardFields = z.output<typeof dashboardFields>
 /** A dashboard in a file. Without tiles, it is for the queries of alerts. */
 export const dashboardInFile = dashboardFields
   .superRefine(({ tiles, rows, containers }, context) => {
-    const refuse: Refuse = (path, message, needs = []) =>
-      context.addIssue({ code: 'custom', path: [...path], message, params: { isComplete: true, needs } })
+    const refuse: Refuse = (...problem) => refuseField(context, ...problem)
     for (const [i, tile] of (tiles ?? []).entries()) checkTile(tile, ['tiles', i], refuse)
     if (rows === undefined) return
     for (const field of ['tiles', 'containers'] as const)
@@ -77,16 +67,14 @@ export const dashboardInFile = dashboardFields
   })
   .meta({ aliases: { id: 'adopt' } })
 
-/** A dashboard by itself, which needs tiles. */
 export const wholeDashboard = dashboardInFile.superRefine(({ tiles, rows }, context) => {
   if (declaresNoTiles({ tiles, rows })) context.addIssue({ code: 'custom', path: ['tiles'], message: 'give tiles, or rows with tiles' })
 })
 
-/** Fields that the API has under other names, or not at all. */
 const onlyInFiles: ReadonlySet<string> = new Set('source appliesToSources connection at rows raw adopt previousKey'.split(' '))
 
 /** Whether a document has a field that only files have, at its place. A request may also leave out what files do not require. */
-function isOfFiles(document: Body, isAnswer: boolean): boolean {
+function isOfFiles(document: Body, isAnswer: boolean) {
   let isFound = false
   const map: FormWalk<undefined>['map'] = ({ map, form, inner }) => {
     for (const [key, field] of Object.entries<Schema>(form?.shape ?? {})) {
@@ -117,10 +105,9 @@ export function isApiDashboard(document: Body): boolean {
 export const declaresNoTiles = (spelled: unknown): boolean =>
   ownValue(spelled, 'tiles') === undefined && ownValue(spelled, 'rows') === undefined
 
-/** `needs`: the fields of the same map that must not be missing. */
 type Refuse = (path: readonly PropertyKey[], message: string, needs?: readonly string[]) => void
 
-function checkRows(rows: readonly Row[], refuse: Refuse): void {
+function checkRows(rows: readonly z.output<typeof row>[], refuse: Refuse) {
   const ids = new Map<string, string>()
   for (const [i, row] of rows.entries()) {
     checkTilesOfRow(row, i, refuse)
@@ -136,15 +123,16 @@ function checkRows(rows: readonly Row[], refuse: Refuse): void {
   }
 }
 
-function checkTilesOfRow({ tiles }: Row, i: number, refuse: Refuse): void {
+function checkTilesOfRow({ tiles }: z.output<typeof row>, i: number, refuse: Refuse) {
   for (const [j, tile] of tiles.entries()) {
-    checkTile(tile, ['rows', i, 'tiles', j], refuse)
+    const path = ['rows', i, 'tiles', j]
+    checkTile(tile, path, refuse)
     for (const field of ['containerId', 'tabId'] as const)
-      if (tile[field] !== undefined) refuse(['rows', i, 'tiles', j, field], 'is only for tiles outside of rows')
+      if (tile[field] !== undefined) refuse([...path, field], 'is only for tiles outside of rows')
   }
 }
 
-function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refuse): void {
+function checkTile(tile: TileInFile, path: readonly PropertyKey[], refuse: Refuse) {
   const given = (['x', 'y', 'w', 'h'] as const).filter((field) => tile[field] !== undefined)
   if (tile.at !== undefined && given.length > 0) refuse([...path, 'at'], `cannot be combined with ${given.join(', ')}`)
   if ((tile.x === undefined) !== (tile.y === undefined))
@@ -162,15 +150,11 @@ export const containerIdOf = (name: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, '-')
     .replace(/^-|-$/g, '')
 
-type Path = readonly PropertyKey[]
-
-interface ExpandedDashboard {
-  readonly value: DeclaredDashboard
-  readonly tilePaths: readonly Path[]
-}
-
 /** Replaces the short forms by those of the API: `rows` by containers, and names and places that are left out. */
-export function expandDashboard({ rows, tiles = [], ...fields }: DashboardFields): ExpandedDashboard {
+export function expandDashboard({ rows, tiles = [], ...fields }: DashboardFields): {
+  readonly value: DeclaredDashboard
+  readonly tilePaths: readonly (readonly PropertyKey[])[]
+} {
   if (rows === undefined) {
     const places = placeInGroups(tiles)
     const value = { ...fields, tiles: tiles.map((tile, i) => withPlace(tile, places[i])) }
@@ -212,3 +196,32 @@ const toLayout = (tile: TileInFile | undefined) => ({ ...tile, displayType: tile
 function withPlace({ at: _, ...tile }: TileInFile, place: Place = { x: 0, y: 0, w: 1, h: 1 }) {
   return { ...tile, ...place }
 }
+
+/** Whether a document is an export of the web app, a template, or a file of the provisioner. Their tiles have names and sources in their charts. */
+export function isWebAppDashboard(document: unknown): boolean {
+  if (!isMapping(document) || !Array.isArray(document.tiles)) return false
+  const isOfWebApp = ({ name, config }: Body) =>
+    name === undefined && isMapping(config) && ['name', 'where', 'select', 'sqlTemplate'].some((field) => Object.hasOwn(config, field))
+  return typeof document.version === 'string' || listOf(document.tiles).some((tile) => isMapping(tile) && isOfWebApp(tile))
+}
+
+export const singleDashboard = 'a single dashboard, which create-dashboard takes'
+
+/** Whether a document is one dashboard with the field names of the API, and not a file with declarations. */
+export const isSingleDashboard = (document: unknown): document is Body =>
+  isMapping(document) && Array.isArray(document.tiles) && 'name' in document
+
+/** What a dashboard in a file is, and the command that translates it; undefined for other files. */
+export function describeDashboardFile(document: unknown, path: string): string | undefined {
+  if (isWebAppDashboard(document)) return describeWebAppFile(path)
+  if (!isSingleDashboard(document)) return undefined
+  return isApiDashboard(document)
+    ? `is a dashboard in the form of the API, which create-dashboard takes; ${translateWith(path)}`
+    : `is ${singleDashboard}; give it a key under dashboards`
+}
+
+/** `name` is the path of a file, or of an input. */
+export const describeWebAppFile = (name: string): string => `is a dashboard of the web app; ${translateWith(name)}`
+
+const translateWith = (name: string) =>
+  `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`

@@ -6,23 +6,21 @@ import { clearing, encode } from '../derive.ts'
 import { type Body, type DeclaredObject, type Kind, listOf, pageFor, type ResolveContext, type ResolvedDeclaration } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
-import { createReferenceResolver } from '../reference-resolver.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
 import { spellDashboard } from './spell-dashboard.ts'
 import { byId, effectiveTile, withFilterIds, withTileIds } from './tile-ids.ts'
 
-/** The body of a request for a declared dashboard. */
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
-  const references = createReferenceResolver(declared, context)
-  const { raw, ...body } = encode(declaredDashboard, declared.value, references)
-  const { tiles, keptTiles } = arrangeTiles(listOf(body.tiles).map(withRaw), declared, context)
-  const whole: Body = { ...body, tiles, ...(isMapping(raw) && raw) }
-  return { body: whole, diagnostics: references.diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
+  const { body, diagnostics } = encode(declaredDashboard, declared, context)
+  const { raw, ...fields } = body
+  const { tiles, keptTiles } = arrangeTiles(listOf(fields.tiles).map(withRaw), declared, context)
+  const whole: Body = { ...fields, tiles, ...(isMapping(raw) && raw) }
+  return { body: whole, diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
 
 /** `Errors (stacked bar, Traces)`, `tiles[2] (number, SQL)`. A file can leave the chart out, or its type. */
-function describeTile({ name, config }: Body, index: number, nameOf: (id: unknown) => string): string {
+function describeTile({ name, config }: Body, index: number, nameOf: (id: unknown) => string) {
   const { displayType, configType, sourceId }: Body = isMapping(config) ? config : {}
   const data = configType === 'sql' ? 'SQL' : sourceId === undefined ? undefined : nameOf(sourceId)
   const parts = [displayType === undefined ? undefined : String(displayType).replaceAll('_', ' '), data].filter(

@@ -25,7 +25,6 @@ export function toDashboardBody(dashboard: StoredObject): Body {
   return Array.isArray(body.tiles) ? { ...body, tiles: toWritableTiles(listOf(body.tiles)) } : body
 }
 
-/** The tiles in the form in which the server accepts them again, with the same meaning. */
 function toWritableTiles(tiles: readonly Body[]): readonly Body[] {
   const seen = new Set<unknown>()
   return tiles.map((tile) => {
@@ -45,7 +44,7 @@ function withMetricValues(tile: Body): Body {
   return { ...tile, config: { ...config, select } }
 }
 
-const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body): boolean =>
+const lacksMetricValue = ({ aggFn, metricName, metricType, valueExpression }: Body) =>
   Boolean(metricName) && Boolean(metricType) && aggFn !== 'count' && valueExpression === ''
 
 export const dashboardCollection = defineCollection<Dashboard, Body>({
@@ -56,7 +55,6 @@ export const dashboardCollection = defineCollection<Dashboard, Body>({
   toBody: toDashboardBody,
 })
 
-/** The display type in a tile's configuration; undefined without one. */
 export const displayTypeOf = ({ config }: Body): unknown => (isMapping(config) ? config.displayType : undefined)
 
 /** What a person calls a tile of a list: its name, or its index and type. */
@@ -72,7 +70,6 @@ export function typeWithoutAlerts(tile: Body): string | undefined {
   return typeof type !== 'string' || alertableTypes.includes(type) ? undefined : type
 }
 
-/** What to do about a name that no tile has. */
 export function adviseTileName(name: string, tiles: readonly Body[]): string {
   const nameless = tiles.findIndex((tile) => !tile.name && typeWithoutAlerts(tile) === undefined)
   const label = tileLabel(tiles[nameless] ?? {}, nameless)
@@ -100,7 +97,6 @@ export async function validateDashboard(api: ReadApi, service: Target, body: Bod
   return invalid.length > 0 ? invalid : [{ path: '', message: 'is not valid; the server gives no reason' }]
 }
 
-/** The body of a create has no ids. */
 export const withoutIds = ({ tiles, filters, ...body }: Body): Body => ({
   ...body,
   ...(tiles !== undefined && { tiles: withoutItemIds(tiles) }),

@@ -27,13 +27,11 @@ const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
   markdown: { w: 24, h: 3 },
 }
 
-/** The size of a tile that has none in its file. */
 const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
   (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? chartSize
 
-const overlaps = (a: Place, b: Place): boolean => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+const overlaps = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 
-/** Whether the tile ends at the right edge of the grid or before. */
 export const isInGrid = ({ x, w }: Place): boolean => x + w <= gridColumns
 
 /** The index of an earlier place that overlaps, for each place; undefined where there is none. */

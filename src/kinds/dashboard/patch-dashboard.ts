@@ -45,7 +45,7 @@ const merge = (current: Dashboard, patch: DashboardPatch): Dashboard =>
  * The rules of a newer server may differ from those of `canPatchTile`. What no plan has announced is not written, so the reason begins with
  * how a plan announces it: messages are cut at their end.
  */
-const explainRefusal = (text: string, patch: DashboardPatch | undefined): string =>
+const explainRefusal = (text: string, patch: DashboardPatch | undefined) =>
   patch === undefined || 'tags' in patch
     ? reasonIn(text)
     : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with ${spellVariable('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
@@ -56,7 +56,7 @@ interface Issue {
 }
 
 /** The tool has the problems with each type of a tile, of which the first one that is not about the type is meant. */
-function reasonIn(text: string): string {
+function reasonIn(text: string) {
   const issues = parseJsonOrUndefined(/Invalid arguments for tool \w+: (.*)$/s.exec(text)?.[1] ?? '')
   const found = listOf(issues).flatMap((issue) => {
     const unions = listOf(issue.unionErrors).map((one) => listOf(one.issues).filter(isIssue))
@@ -86,7 +86,7 @@ export function canPatchTile({ name, config }: Body): boolean {
 }
 
 /** Rules between the fields of a series, which API v2 does not have. */
-function isRefusedItem({ aggFn, level, metricName, metricType }: Body): boolean {
+function isRefusedItem({ aggFn, level, metricName, metricType }: Body) {
   const isHistogram = metricType === 'histogram' || metricType === 'exponential histogram'
   return (
     Boolean(metricType) !== Boolean(metricName) ||

@@ -2,9 +2,9 @@
 import type * as z from 'zod'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable } from '../compare.ts'
+import { spellFields, withPlainNumbers } from '../derive.ts'
 import { type Body, type FileContext, itemId, type KindWire, listOf } from '../kind.ts'
 import { canonicalText, withoutMarkerTags } from '../marker.ts'
-import { spellFields, withPlainNumbers } from '../spell.ts'
 import { declaredDashboard } from './dashboard.ts'
 import { containerIdOf, expandDashboard, tileInFile } from './dashboard-file.ts'
 
@@ -57,13 +57,13 @@ function readTiles(spelled: unknown, declared: readonly Body[]): SpelledTiles {
 /** A tile that only the file has is the same object in the declared body and in the one that is spelled. */
 const identityOf = (tile: Body): unknown => tile.id ?? tile
 
-const rawIn = (spelled: unknown): readonly string[] => Object.keys(ownValue(spelled, 'raw') ?? {})
+const rawIn = (spelled: unknown) => Object.keys(ownValue(spelled, 'raw') ?? {})
 
 /** The grid places tiles by their coordinates, so a file can list them in any order. New tiles come last. */
 function inFileOrder(tiles: readonly Body[], tilesInFile: SpelledTiles): readonly Body[] {
   const ids = [...tilesInFile.keys()]
-  const indexOf = (tile: Body): number => (tilesInFile.has(identityOf(tile)) ? ids.indexOf(identityOf(tile)) : ids.length)
-  const nameOf = ({ name }: Body): string => String(name ?? '')
+  const indexOf = (tile: Body) => (tilesInFile.has(identityOf(tile)) ? ids.indexOf(identityOf(tile)) : ids.length)
+  const nameOf = ({ name }: Body) => String(name ?? '')
   // `plan` matches tiles with the same name, or without a name, by their order in the service.
   const sameName = Map.groupBy(tiles, nameOf)
   return tiles.toSorted((a, b) => indexOf(a) - indexOf(b)).map((tile) => sameName.get(nameOf(tile))?.shift() ?? tile)
@@ -95,7 +95,7 @@ function spellTile(kind: KindWire, tile: Body, { context, tilesInFile }: TileCon
   return { [itemId]: identityOf(tile), ...withRaw(fields, raw, tile.name ? tile : { ...tile, name: '' }) }
 }
 
-const invalidFields = (fields: Body, schema: z.ZodType): readonly string[] =>
+const invalidFields = (fields: Body, schema: z.ZodType) =>
   (schema.safeParse(fields).error?.issues ?? []).flatMap(({ path: [field] }) => (field === undefined ? [] : [String(field)]))
 
 function withRaw(fields: Body, names: readonly string[], body: Body): Body {
@@ -133,7 +133,7 @@ function spellLayout(input: Omit<LayoutInput, 'keepsAutomatic'>, rows: unknown):
 }
 
 /** Whether automatic places, and the containers of rows, are those of the service. */
-function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Pick<LayoutInput, 'tiles' | 'containers'>): boolean {
+function isSameLayout({ fields, order }: SpelledLayout, { tiles, containers }: Pick<LayoutInput, 'tiles' | 'containers'>) {
   const { value } = expandDashboard({ name: '', ...fields })
   const layoutOf = (tile: Body): Body => ({ ...placeOf(tile), containerId: tile.containerId, tabId: tile.tabId })
   const boxes = containers.map(({ collapsed = false, ...others }) => ({ ...others, collapsed }))
@@ -175,7 +175,7 @@ interface SpelledRow {
 /** Rows with a name in the order of the containers; those without one stay where they are. */
 function inRows(input: LayoutInput, inFile: readonly Body[]): SpelledLayout {
   const { tiles, containers, tilesInFile } = input
-  const isStored = ({ name, id = containerIdOf(String(name)) }: Body): boolean => containers.some((one) => one.id === id)
+  const isStored = ({ name, id = containerIdOf(String(name)) }: Body) => containers.some((one) => one.id === id)
   const left = [...containers]
   const kept = inFile.flatMap((row, index): SpelledRow[] => {
     if (row.name === undefined) return [{ index }]

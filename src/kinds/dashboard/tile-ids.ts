@@ -4,8 +4,8 @@ import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
 import type { Body } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
+import { builtConfig, writtenConfig } from './dashboard.ts'
 import { displayTypeOf } from './dashboard-wire.ts'
-import { builtConfig, writtenConfig } from './tile-schema.ts'
 
 export const byId = (a: Body, b: Body): number => (String(a.id ?? a.name) < String(b.id ?? b.name) ? -1 : 1)
 
@@ -23,7 +23,7 @@ export function effectiveTile(tile: Body): Body {
  */
 export function withTileIds(desired: readonly Body[], before: readonly Body[]): readonly Body[] {
   const [names, others] = [Map.groupBy(desired, nameOf), Map.groupBy(before, nameOf)]
-  const isShared = (name: unknown): boolean => name === undefined || [names, others].some((all) => (all.get(name)?.length ?? 0) > 1)
+  const isShared = (name: unknown) => name === undefined || [names, others].some((all) => (all.get(name)?.length ?? 0) > 1)
   const sharedNameAndContentOf = (tile: Body): unknown => (isShared(nameOf(tile)) ? nameAndContentOf(tile) : undefined)
   const ids = pair(desired, before, [idOf, sharedNameAndContentOf], [nameOf, trimmedNameOf, nameAndTypeOf, contentOf])
   return desired.map((tile) => (ids.has(tile) ? { ...tile, id: ids.get(tile) } : tile))
@@ -35,7 +35,6 @@ export function withFilterIds(desired: readonly Body[], before: readonly Body[])
   return desired.map((filter) => ({ ...filter, id: ids.get(filter) ?? filter.id ?? digestOfText(String(filter.name), 24) }))
 }
 
-/** The key of an item; undefined for one that is not paired by it. */
 type KeyOf = (item: Body) => unknown
 
 /**
@@ -67,7 +66,6 @@ const nameOf = ({ name }: Body): unknown => (name === '' ? undefined : name)
 
 const nameAndTypeOf = (tile: Body): unknown => `${String(trimmedNameOf(tile))}\n${String(displayTypeOf(tile))}`
 
-/** Two tiles may have the same name. */
 export const nameAndContentOf = (tile: Body): unknown => `${String(tile.name)}\n${contentOf(tile)}`
 
 /** Some servers trim names. */
@@ -76,5 +74,5 @@ const trimmedNameOf = ({ name }: Body): unknown => (typeof name === 'string' && 
 const chart = z.union([builtConfig, writtenConfig])
 
 /** The content that files can declare, as text. Fields that the server adds do not make it another tile. */
-const contentOf = ({ config }: Body): string =>
+const contentOf = ({ config }: Body) =>
   canonicalText(isMapping(config) ? withoutDefaults(managedPart(config, undefined, chart), chart) : config)

@@ -2,13 +2,11 @@ import * as z from 'zod'
 import { defineCollection } from '../../platform/api/collection.ts'
 import { listOrEmpty, nameOrEmpty, wireId } from '../../platform/api/wire.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { clearing, encode } from '../derive.ts'
+import { clearing, encode, spellFields } from '../derive.ts'
 import { adoption, declaredTags, sourceFields } from '../fields.ts'
 import { type Body, type DeclaredObject, type Kind, pageFor, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { tagMarkers, withoutMarkerTags } from '../marker.ts'
-import { createReferenceResolver } from '../reference-resolver.ts'
-import { spellFields } from '../spell.ts'
 
 /** A saved search as the API returns it. Unknown fields are kept. */
 export const savedSearchSchema = z.looseObject({
@@ -65,10 +63,7 @@ export function createSavedSearchKind(): Kind<DeclaredObject<DeclaredSavedSearch
     schema: declaredSavedSearch,
     canRewrite: true,
     clearsBy: clearing(declaredSavedSearch),
-    resolve(declared, context) {
-      const references = createReferenceResolver(declared, context)
-      return { body: encode(declaredSavedSearch, declared.value, references), diagnostics: references.diagnostics }
-    },
+    resolve: (declared, context) => encode(declaredSavedSearch, declared, context),
     summarize: ({ sourceId, where }, nameOf) => `${where ? String(where) : 'all rows'} in ${nameOf(sourceId)}`,
     // The server trims the name when it stores it again.
     toBody: (savedSearch) => withoutServerFields({ ...savedSearch, name: savedSearch.name?.trim() }),

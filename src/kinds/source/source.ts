@@ -1,11 +1,12 @@
 // A source has no field for a marker: docs/ownership.md has the reasons. Its kind and its name identify it.
 import * as z from 'zod'
-import { isMapping, keysOf } from '../../platform/core/keys.ts'
+import { isMapping, keysOf, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
-import { encode, wireSchema } from '../derive.ts'
-import { connectionField } from '../fields.ts'
+import { encode, spellConnection, wireSchema } from '../derive.ts'
+import { PendingId } from '../directory.ts'
+import { connectionField, refuseField } from '../fields.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -17,8 +18,6 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
-import { PendingId } from '../pending-id.ts'
-import { createReferenceResolver, spellConnection } from '../reference-resolver.ts'
 import { sourceCollection } from './source-wire.ts'
 
 const declaredTypes = ['log', 'trace', 'metric', 'session'] as const
@@ -115,13 +114,7 @@ const plainFields = {
   seriesTable: expression('Table with the series of metrics.'),
 }
 
-/** References to other sources: the field in files, the field in the API, and the kind that it refers to. */
-const references = [
-  ['logSource', 'logSourceId', 'log'],
-  ['traceSource', 'traceSourceId', 'trace'],
-  ['metricSource', 'metricSourceId', 'metric'],
-  ['sessionSource', 'sessionSourceId', 'session'],
-] as const satisfies readonly (readonly [string, string, SourceType])[]
+const references = declaredTypes.map((type) => [`${type}Source`, `${type}SourceId`, type] as const)
 
 const reference = (type: SourceType) =>
   z
@@ -183,13 +176,8 @@ const ofEvents: readonly Field[] = [
   'metricSource',
 ]
 
-interface FieldsOfType {
-  readonly required: readonly Field[]
-  readonly optional: readonly Field[]
-}
-
 /** The fields of each kind besides those that all kinds have, as the server of HyperDX 2.36 requires and stores them. */
-export const fieldsByKind: Readonly<Record<SourceType, FieldsOfType>> = {
+export const fieldsByKind: Readonly<Record<SourceType, Readonly<Record<'required' | 'optional', readonly Field[]>>>> = {
   log: {
     required: ['defaultTableSelectExpression'],
     optional: [...ofEvents, 'severityTextExpression', 'bodyExpression', 'tableFilterExpression', 'traceSource'],
@@ -235,7 +223,7 @@ export const undocumentedInCloud: Readonly<Record<SourceType, readonly Field[]>>
 }
 
 /** HyperDX appends settings to queries, without escapes. A text could be SQL, or name a file. */
-const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]): boolean =>
+const isPlainSetting = ({ setting, value }: NonNullable<DeclaredSource['querySettings']>[number]) =>
   /^[A-Za-z_]\w*$/.test(setting) && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(value)
 
 const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...fields.required, ...fields.optional]))
@@ -243,19 +231,12 @@ const ofSomeKinds = new Set(Object.values(fieldsByKind).flatMap((fields) => [...
 /** A source of a file: with all fields that its kind needs, and no others. */
 export const sourceInFile = declaredSource.superRefine((source, context) => {
   const { required: needed, optional } = fieldsByKind[source.kind]
-  for (const field of needed)
-    if (source[field] === undefined)
-      context.addIssue({ code: 'custom', path: [field], message: `a source of the kind ${source.kind} needs it` })
-  if (source.kind !== 'metric' && !source.from.tableName)
-    context.addIssue({ code: 'custom', path: ['from', 'tableName'], message: `a source of the kind ${source.kind} needs it` })
+  const demand = (...path: string[]) => context.addIssue({ code: 'custom', path, message: `a source of the kind ${source.kind} needs it` })
+  for (const field of needed) if (source[field] === undefined) demand(field)
+  if (source.kind !== 'metric' && !source.from.tableName) demand('from', 'tableName')
   for (const field of keysOf<Field>(source))
     if (source[field] !== undefined && !needed.includes(field) && !optional.includes(field) && ofSomeKinds.has(field))
-      context.addIssue({
-        code: 'custom',
-        path: [field],
-        message: `is not a field of a source of the kind ${source.kind}`,
-        params: { isComplete: true },
-      })
+      refuseField(context, [field], `is not a field of a source of the kind ${source.kind}`)
   for (const [i, one] of (source.querySettings ?? []).entries())
     if (!isPlainSetting(one))
       context.addIssue({
@@ -266,17 +247,13 @@ export const sourceInFile = declaredSource.superRefine((source, context) => {
 })
 
 function resolveSource(declared: DeclaredObject<DeclaredSource>, context: ResolveContext): ResolvedDeclaration {
-  const references = createReferenceResolver(declared, context)
-  const body = encode(declaredSource, declared.value, references)
-  const from = { tableName: declared.value.kind === 'metric' ? '' : undefined, ...declared.value.from }
-  return {
-    body: Object.fromEntries(Object.entries({ ...body, from }).filter(([, value]) => value !== undefined)),
-    diagnostics: references.diagnostics,
-  }
+  const { body, diagnostics } = encode(declaredSource, declared, context)
+  const from = { ...(declared.value.kind === 'metric' && { tableName: '' }), ...declared.value.from }
+  return { body: withoutUndefined({ ...body, from }), diagnostics }
 }
 
 /** `log source of default.otel_logs`. */
-function summarizeSource({ kind, from }: Body): string {
+function summarizeSource({ kind, from }: Body) {
   const { databaseName, tableName } = isMapping(from) ? from : {}
   return `${String(kind)} source of ${[databaseName, tableName].filter(Boolean).join('.')}`
 }
@@ -294,10 +271,10 @@ function toFile(body: Body, context: FileContext): Body {
     return [[field, name !== undefined && same.length === 1 && same[0]?.id === id ? name : { id }] as const]
   })
   const values: Body = { ...fields, connection: spellConnection(body.connection, context), ...Object.fromEntries(targets) }
-  return Object.fromEntries(
-    Object.keys(declaredSource.shape).flatMap((field) => (values[field] === undefined ? [] : [[field, values[field]]])),
-  )
+  return withoutUndefined(Object.fromEntries(Object.keys(declaredSource.shape).map((field) => [field, values[field]])))
 }
+
+const bodySchema = wireSchema(declaredSource)
 
 const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
 
@@ -305,13 +282,11 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
   label: kindLabels.source,
   collection: sourceCollection,
-  schema: wireSchema(declaredSource),
+  schema: bodySchema,
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
   clearsBy: Object.fromEntries(
-    Object.keys(wireSchema(declaredSource).shape)
-      .filter((field) => !requiredFields.includes(field))
-      .map((field) => [field, undefined]),
+    Object.keys(bodySchema.shape).flatMap((field) => (requiredFields.includes(field) ? [] : [[field, undefined]])),
   ),
   resolve: resolveSource,
   summarize: summarizeSource,

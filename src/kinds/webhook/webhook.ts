@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { createSalt } from '../../platform/core/digest.ts'
-import { isEmpty, isMapping } from '../../platform/core/keys.ts'
+import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { secretPrefix } from '../../platform/core/names.ts'
 import { minSecretLength } from '../../platform/core/secrets.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { withoutEmpty } from '../compare.ts'
-import { adoption, nameDescription } from '../fields.ts'
+import { adoption, nameDescription, refuseField } from '../fields.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -21,23 +21,11 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { readTextMarker, readTextSecrets, textMarkers, withoutTextMarker, withTextSecrets } from '../marker.ts'
-import {
-  describeSecrets,
-  digestOfSecret,
-  HiddenValue,
-  plainText,
-  type ReadSecret,
-  SecretValue,
-  StoredSecret,
-  secretsIn,
-  secretVariable,
-} from '../secret.ts'
+import { describeSecrets, digestOfSecret, HiddenValue, plainText, SecretValue, StoredSecret, secretsIn, secretVariable } from '../secret.ts'
 import { toWebhookBody, webhookCollection } from './webhook-wire.ts'
 
 /** The services that the API can write. The cloud lists more. */
 const webhookServices = ['slack', 'incidentio', 'generic'] as const
-
-type Service = (typeof webhookServices)[number]
 
 const variable = z.string().regex(secretVariable)
 
@@ -90,13 +78,7 @@ const slackFields = ['headersFrom', 'queryParamsFrom', 'body'] as const
 export const webhookInFile = declaredWebhook.superRefine((webhook, context) => {
   if (webhook.service !== 'slack') return
   for (const field of slackFields)
-    if (webhook[field] !== undefined)
-      context.addIssue({
-        code: 'custom',
-        path: [field],
-        message: 'is not supported by a webhook of the service slack',
-        params: { isComplete: true },
-      })
+    if (webhook[field] !== undefined) refuseField(context, [field], 'is not supported by a webhook of the service slack')
 })
 
 const webhookBody = z.strictObject({
@@ -112,36 +94,26 @@ const webhookBody = z.strictObject({
 const secretFields: readonly string[] = ['url', 'headers', 'queryParams']
 
 /** Fields that the API does not answer. For incident.io, the body is one of them. */
-const hiddenFields = (service: unknown): readonly string[] =>
-  service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams']
+const hiddenFields = (service: unknown) => (service === 'incidentio' ? ['headers', 'queryParams', 'body'] : ['headers', 'queryParams'])
 
 /** The fields of a file that pull cannot write. What a webhook without our marker has is unknown, and only a body would be lost. */
-function hiddenInFile({ service, description }: StoredObject): readonly string[] {
+function hiddenInFile({ service, description }: StoredObject) {
   if (typeof description !== 'string' || readTextMarker(description) === undefined)
     return service === 'incidentio' ? ['adopt: true', 'body'] : []
   const digests = readTextSecrets(description)?.digests ?? {}
   return Object.keys(digests).map((field) => (field === 'body' ? field : `${field}From`))
 }
 
-const toSecrets = (names: Readonly<Record<string, string>>, secret: ReadSecret): Body =>
-  Object.fromEntries(Object.entries(names).map(([field, name]) => [field, new SecretValue(name, secret(name))]))
-
 /** Translates a declared webhook into the API's names, with the secrets that this run knows. */
-function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: Pick<ResolveContext, 'secret'>): ResolvedDeclaration {
+function resolveWebhook({ value }: DeclaredObject<DeclaredWebhook>, { secret }: ResolveContext): ResolvedDeclaration {
   const { name, service, urlFrom, headersFrom, queryParamsFrom, description, body } = value
-  const fields = {
-    name,
-    service,
-    url: new SecretValue(urlFrom, secret(urlFrom)),
-    ...(headersFrom && Object.keys(headersFrom).length > 0 && { headers: toSecrets(headersFrom, secret) }),
-    ...(queryParamsFrom && Object.keys(queryParamsFrom).length > 0 && { queryParams: toSecrets(queryParamsFrom, secret) }),
-    ...(description !== undefined && { description }),
-    ...(body !== undefined && { body }),
-  }
-  return { body: fields, diagnostics: [] }
+  const toSecret = (variable: string) => new SecretValue(variable, secret(variable))
+  const [headers, queryParams] = [headersFrom, queryParamsFrom].map((names) =>
+    isEmpty(names) ? undefined : mapItems(names, (one) => toSecret(String(one))),
+  )
+  return { body: withoutUndefined({ name, service, url: toSecret(urlFrom), headers, queryParams, description, body }), diagnostics: [] }
 }
 
-/** The stored webhook, with a hidden value for each field whose digest is in the marker. */
 function toBody(stored: StoredObject): Body {
   const shown = toWebhookBody(stored)
   const secrets = readTextSecrets(shown.description)
@@ -150,7 +122,7 @@ function toBody(stored: StoredObject): Body {
   return { ...Object.fromEntries(hidden), ...shown }
 }
 
-const isKnownToRun = (value: unknown): boolean => secretsIn(value).every(({ isSet }) => isSet)
+const isKnownToRun = (value: unknown) => secretsIn(value).every(({ isSet }) => isSet)
 
 /** Repeats what this run does not know: the stored URL, and headers that the server keeps. */
 function withStoredIds(desired: Body, stored: Body): Body {
@@ -159,7 +131,7 @@ function withStoredIds(desired: Body, stored: Body): Body {
   return { ...Object.fromEntries(Object.entries(desired).filter(([field]) => !unknown.includes(field))), ...kept }
 }
 
-const isEqual = (stored: unknown, declared: unknown): boolean => {
+const isEqual = (stored: unknown, declared: unknown) => {
   if (stored === declared) return true
   if (stored instanceof HiddenValue) return declared !== undefined && stored.equals(declared)
   const isKnownText = declared instanceof StoredSecret || (declared instanceof SecretValue && declared.isSet)
@@ -175,7 +147,6 @@ const comparedPart = (stored: Body, declared: Body): Body =>
     }),
   )
 
-/** Adds the digests of what the API will not answer. */
 function completeMarker(body: Body): Body {
   const text = body.description
   // A webhook that loses its marker loses the digests, too.
@@ -183,17 +154,14 @@ function completeMarker(body: Body): Body {
   const given = hiddenFields(body.service).filter((field) => body[field] !== undefined && !(isMapping(body[field]) && isEmpty(body[field])))
   const kept = given.map((field) => body[field]).find((value) => value instanceof HiddenValue)
   const salt = kept instanceof HiddenValue ? kept.salt : createSalt()
-  const digestFor = (value: unknown): string => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
+  const digestFor = (value: unknown) => (value instanceof HiddenValue ? value.digest : digestOfSecret(plainText(value), salt))
+  const isSlack = body.service === 'slack'
+  const digests = isSlack ? {} : Object.fromEntries(given.map((field) => [field, digestFor(body[field])]))
   // The server refuses them for Slack, also in order to clear them. It drops them when the service changes.
   const { headers: _, queryParams: __, body: ___, ...ofSlack } = body
-  if (body.service === 'slack') return { ...ofSlack, description: withTextSecrets(text, { salt, digests: {} }) }
-  return {
-    ...body,
-    description: withTextSecrets(text, { salt, digests: Object.fromEntries(given.map((field) => [field, digestFor(body[field])])) }),
-  }
+  return { ...(isSlack ? ofSlack : body), description: withTextSecrets(text, { salt, digests }) }
 }
 
-/** What this run cannot do without a secret. */
 function check(desired: Body, stored: StoredObject | undefined, use: SecretUse): readonly KindIssue[] {
   const storedBody = stored === undefined ? undefined : toBody(stored)
   const all = secretFields.flatMap((field) => secretsIn(desired[field]))
@@ -203,9 +171,7 @@ function check(desired: Body, stored: StoredObject | undefined, use: SecretUse):
   const unset = [...new Set(all.filter(({ isSet }) => !isSet).map(({ variable: name }) => name))]
   const clearsBody = use.isAdopted && hiddenFields(storedBody?.service).includes('body') && desired.body === undefined
   return [
-    ...short.map(({ variable: name }) =>
-      error(`the value of ${name} has fewer than ${minSecretLength} characters, so the log could not mask it`),
-    ),
+    ...short.map((one) => error(`the value of ${one.variable} has fewer than ${minSecretLength} characters, so the log could not mask it`)),
     ...(isAddress ? [] : [error(`the value of ${url.variable} is not an http or https address`)]),
     ...(clearsBody
       ? [error('the API does not show the body of a webhook for incident.io, and adopting it without one would clear it; add body')]
@@ -221,9 +187,9 @@ const error = (message: string): KindIssue => ({ message })
 
 function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): KindIssue {
   const list = names.join(', ')
-  const notSet = `${list} ${names.length === 1 ? 'is' : 'are'} not set`
-  if (stored === undefined && !isWrite)
-    return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${names.length === 1 ? 'it' : 'them'}` }
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  const notSet = `${list} ${is} not set`
+  if (stored === undefined && !isWrite) return { rule: 'secret-not-compared', message: `${notSet}; apply needs ${it}` }
   if (stored === undefined || resends) return error(`${notSet}, so the secret cannot be sent; set ${list}`)
   const moves = stored.service !== desired.service || (isKnownToRun(desired.url) && !isEqual(stored.url, desired.url))
   if (moves && !isKnownToRun([desired.headers, desired.queryParams]))
@@ -234,11 +200,10 @@ function reviewUnset(names: readonly string[], desired: Body, stored: Body | und
 const mention = /(?:^|\s)@webhook-([\w.{}@-]+)/g
 
 /** How an alert uses the webhook; undefined where it does not. The server finds a mention by the id or by the beginning of the name. */
-function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefined {
+function findUse({ id, name = '' }: StoredObject, alert: Body) {
   const { channel, channels, message } = alert
   const all = [channel, ...listOf(channels)]
-  if (all.some((one) => typeof one === 'object' && one !== null && 'webhookId' in one && one.webhookId === id))
-    return 'sends its notifications to it'
+  if (all.some((one) => ownValue(one, 'webhookId') === id)) return 'sends its notifications to it'
   const mentioned = typeof message === 'string' ? [...message.matchAll(mention)].map(([, target = '']) => target) : []
   return mentioned.some((target) => target === id || (name ?? '').startsWith(target)) ? 'mentions it in its message' : undefined
 }
@@ -246,7 +211,7 @@ function findUse({ id, name = '' }: StoredObject, alert: Body): string | undefin
 /** Secrets are the variables that the file names. A new file gets the name of one for the URL. */
 function toFile(body: Body, { key, spelled }: FileContext): Body {
   const inFile = (field: keyof DeclaredWebhook): unknown => ownValue(spelled, field)
-  const fields = {
+  return withoutUndefined({
     name: body.name,
     service: body.service,
     urlFrom: inFile('urlFrom') ?? `${secretPrefix}${key.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}_URL`,
@@ -254,8 +219,7 @@ function toFile(body: Body, { key, spelled }: FileContext): Body {
     queryParamsFrom: inFile('queryParamsFrom'),
     description: withoutTextMarker(body.description).trimEnd() || undefined,
     body: body.body instanceof HiddenValue ? inFile('body') : body.body,
-  }
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+  })
 }
 
 export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
@@ -271,7 +235,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   resolve: resolveWebhook,
   summarize: ({ service, url }) => `${String(service)}, URL from ${url instanceof SecretValue ? url.variable : 'the service'}`,
   explainUndeclarable: ({ service }) =>
-    webhookServices.some((known: Service) => known === service)
+    webhookServices.some((known) => known === service)
       ? undefined
       : `files cannot declare a webhook of the service ${quote(String(service), 40)}`,
   explainHidden(webhook) {
@@ -293,4 +257,67 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   findUse,
   file: { name: 'webhooks', isOnRequest: true },
   toFile,
+}
+
+// The names in the template of a webhook's body, which is Handlebars. The server makes an empty text of a variable that it does not have.
+
+/** What HyperDX 2.36 knows (packages/api/src/tasks/checkAlerts/transports/generic.ts). */
+export const bodyVariables = ['title', 'body', 'link', 'state', 'startTime', 'endTime', 'eventId'] as const
+
+/** What only newer servers know (hyperdx#3057 of September 2026, and docs/alert-webhook-template-variables.md there). */
+export const newerBodyVariables = [
+  'alertId',
+  'status',
+  'alertType',
+  'comparator',
+  'threshold',
+  'thresholdMax',
+  'value',
+  'groupKey',
+  'sourceQuery',
+  'teamId',
+  'note',
+  'startTimeISO',
+  'endTimeISO',
+] as const
+
+/** `eq` is the server's, the others are those of Handlebars. */
+export const bodyHelpers = ['eq', 'if', 'unless', 'each', 'with', 'lookup', 'log'] as const
+
+interface NamesInBody {
+  readonly variables: ReadonlySet<string>
+  readonly helpers: ReadonlySet<string>
+}
+
+/** A comment, or an expression, whose texts in quotes may have braces. `\{{` is a text. */
+const mustache = /(?<!(?<!\\)\\)\{\{\{?~?(?:!--.*?--|!.*?|((?:"[^"]*"|'[^']*'|[^"'{}])*?))~?\}\}/gs
+
+const token = /"[^"]*"|'[^']*'|\[[^\]]*\]|[()=|]|[^\s()=|"']+/g
+
+const literal = /^(?:["']|-?\d|(?:true|false|null|undefined)$)/
+
+export function namesInBody(template: string): NamesInBody {
+  const names = { variables: new Set<string>(), helpers: new Set<string>() }
+  for (const [, inner = ''] of template.matchAll(mustache)) {
+    const expression = inner.trim().replace(/^(?:[#^&]\s*)?(?:else(?=\s|$))?/, '')
+    if (!/^[/>]/.test(expression)) collect(expression.match(token) ?? [], names)
+  }
+  return names
+}
+
+function collect(tokens: readonly string[], { variables, helpers }: { variables: Set<string>; helpers: Set<string> }) {
+  for (const [i, one] of tokens.entries()) {
+    const [before, after] = [tokens[i - 1], tokens[i + 1]]
+    if (one === 'as' && after === '|') return
+    if (/^[()=|]$/.test(one) || literal.test(one) || after === '=') continue
+    const isFirst = before === undefined || before === '('
+    if (isFirst && (before === '(' || (after !== undefined && after !== ')'))) helpers.add(one)
+    else addVariable(one, variables)
+  }
+}
+
+/** `title.length` and `this.title` are about `title`. */
+function addVariable(path: string, variables: Set<string>) {
+  const [name = ''] = path.replace(/^(?:(?:this|\.\.?)[./])+/, '').split(/[./]/)
+  if (!/^(?:this|@.*|)$/.test(name)) variables.add(name.replace(/^\[|\]$/g, ''))
 }

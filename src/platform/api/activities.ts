@@ -11,12 +11,11 @@ import { readList } from './wire.ts'
  * the vendor's OpenAPI document of 2026-07-31, where every field is optional.
  */
 const activity = z.object({
-  /** The type in lower case, such as `service_idle`. Empty where it is missing. */
   type: z
     .string()
     .transform((type) => type.toLowerCase())
     .catch(''),
-  /** Milliseconds since the epoch. Undefined where the time is missing or not valid. */
+  /** Milliseconds since the epoch. */
   createdAt: z
     .string()
     .transform((text) => Date.parse(text))
@@ -33,7 +32,6 @@ const activity = z.object({
   actorType: z.string().optional().catch(undefined),
 })
 
-/** An activity with a time. */
 export interface Activity {
   readonly type: string
   readonly atMs: number
@@ -42,18 +40,14 @@ export interface Activity {
   readonly actorType: string | undefined
 }
 
-/** The activities of a period. */
 export interface Activities {
-  /** The oldest first. Activities of the same time are in the order of the answer, or in the reverse order if that has the newest first. */
+  /** The oldest first. Those of the same time are in the order of the answer, or in the reverse order if that has the newest first. */
   readonly activities: readonly Activity[]
   /** Activities without a time. They may hide a change of any service. */
   readonly withoutTime: number
 }
 
-/**
- * All activities of the organization between two times, usually one request. Requires a profile with activities. How long the API keeps them is not
- * documented.
- */
+/** Reads the activities between two times. How long the API keeps them is not documented. */
 export async function listActivities(api: ReadApi, organizationId: string, fromMs: number, toMs: number): Promise<Activities> {
   const parts = await readInHalves(dayOf(fromMs), dayOf(toMs), (first, last) => {
     const [from, to] = [Math.max(fromMs, Date.parse(first)), Math.min(toMs, Date.parse(last) + dayMs - 1)]

@@ -14,7 +14,6 @@ import { oldestRelease } from './server-version.ts'
 /** The inputs that the address and the key of a request come from. */
 export interface ConnectionInputs {
   readonly url: string
-  /** Inputs of a key of ClickHouse Cloud. */
   readonly key: string
   /** What gives a key access. Default: its role. */
   readonly access?: string
@@ -26,11 +25,9 @@ const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-k
 export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean
-  /** Path of the request, with its query. */
+  /** Includes the query. */
   readonly path: string
-  /** Scheme, host and port of the API. */
   readonly origin: string
-  /** `host[:port]` of the API. */
   readonly host: string
   readonly isSelfHosted: boolean
   /** `the key abcd…wxyz`. */
@@ -51,15 +48,12 @@ export class ApiError extends WatchkeeperError {
   declare readonly missing: string | undefined
   declare readonly method: Method
   declare readonly path: string
-  /** HTTP status of the last answer, if there was one. */
   declare readonly status: number | undefined
   /** The API's id of the last answer, for its support. */
   declare readonly requestId: string | undefined
-  /** Requests sent, all answers together. */
   declare readonly attempts: number
   /** The server may have carried the write out, on this attempt or an earlier one, although it failed. */
   declare readonly outcomeUnknown: boolean
-  /** The answer is longer than any that is read. */
   declare readonly isTooLarge: boolean
 
   constructor({ kind, message, ...details }: ApiErrorDetails) {
@@ -68,7 +62,6 @@ export class ApiError extends WatchkeeperError {
   }
 }
 
-/** The error of an operation that needs the key of a query endpoint of ClickHouse Cloud. */
 export function missingSqlKey(why: string): InputError {
   const advise = (name: string): string => `set the input or ${toEnvironmentName(name)}`
   return new InputError([
@@ -81,7 +74,6 @@ const sqlKeyPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/se
 
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
-/** Whether the server may have carried out a write, on this attempt or an earlier one, although it failed. */
 export const isOutcomeUnknown = (request: Pick<ApiRequest, 'method' | 'isSafe'>, end: { readonly isOutcomeUnknown: boolean }): boolean =>
   isWriteRequest(request) && end.isOutcomeUnknown
 
@@ -106,7 +98,7 @@ export function explainFailure(facts: RequestFacts, end: FailedAttempt<AttemptFa
   }
 }
 
-/** Reads a period with one request. While an answer is too large, it is asked for again in halves of its days, both ends included. */
+/** Reads a period, both ends included, in one request, or in halves of its days while an answer is too large. */
 export async function readInHalves<T>(from: Day, to: Day, read: (from: Day, to: Day) => Promise<T>): Promise<readonly T[]> {
   try {
     return [await read(from, to)]
@@ -158,7 +150,6 @@ function describeAttempts({ cause, status, detail, proxyHost }: AttemptFailure) 
   return cause === 'timeout' ? `${capitalize(detail)}${way}` : `No answer${way}: ${detail}`
 }
 
-/** Which request it was, for logs and for the service's support. */
 function identifyRequest({ method, path, host }: RequestFacts, { requestId }: AttemptFailure, attempts: number) {
   const notes = [requestId && `request id ${requestId}`, attempts > 1 && `${attempts} attempts`].filter(Boolean).join(', ')
   return `Request: ${method} ${path} at ${host}${notes && ` (${notes})`}`

@@ -7,7 +7,6 @@ import { sendOnce } from '../http/send.ts'
 import type { Answer, Exchange, Transport } from '../http/transport.ts'
 import { errorMessageOf, type Reader, requestIdOf } from './wire.ts'
 
-/** A usable answer. `value` is what the reader of the call made of its body. */
 export interface AttemptSuccess<T> {
   readonly value: T
   readonly status: number
@@ -15,7 +14,6 @@ export interface AttemptSuccess<T> {
   readonly requestId: string | undefined
 }
 
-/** A failed attempt, with what is known about an answer of the API. */
 export interface AttemptFailure extends Failure {
   readonly requestId?: string
   /** Whether the API itself sent the error: JSON, or the plain text that the server sends for some errors. HTML comes from elsewhere. */
@@ -33,7 +31,7 @@ interface AttemptOptions<T> {
   nowMs(): number
 }
 
-/** Sends a request once and classifies the answer. Resolves to a failure instead of throwing, except for bugs. */
+/** Sends a request once and classifies the answer. Throws only for bugs. */
 export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<AttemptResult<T>> {
   const outcome = await sendOnce(options.transport, options.exchange)
   return 'failure' in outcome ? outcome : judgeAnswer(outcome.answer, options)

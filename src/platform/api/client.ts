@@ -16,20 +16,19 @@ import type { RunSql, SqlAnswer, SqlQuery } from './sql.ts'
 /** The API for a read-only operation: requests that change nothing, whatever their method. */
 export interface ReadApi {
   readonly profile: Profile
-  /** Path segment between a service and its dashboards, alerts and sources. */
   readonly observabilityPath: string
   /** Throws an ApiError when the request failed and is not retried. */
   read<T>(call: ReadCall<T>): Promise<T>
   /** The last four characters of the key's id, by which the cloud lists keys. Undefined for a personal key. */
   readonly keySuffix: string | undefined
-  /** The key's rate limit, and how much of it is left; undefined where the service does not state it. */
+  /** Undefined where the service does not state it. */
   rateLimit(): Quota | undefined
   /** Hides copies of these URLs of webhooks from now on, in all that the run shows. */
   hideUrls(urls: readonly string[]): void
   remainingMs(): number
   /** The release of a self-hosted server, `2.36.0`. Undefined where the server does not state it, and for other servers. */
   serverVersion(): Promise<string | undefined>
-  /** Whether the server has a tool that patches dashboards. Asked once, by the first call. */
+  /** Asked once, by the first call. */
   hasPatchTool(): Promise<boolean>
   readonly sqlFunctions: readonly string[]
   readonly hasSql: boolean
@@ -37,19 +36,15 @@ export interface ReadApi {
   runSql(target: Target, query: SqlQuery): Promise<SqlAnswer>
 }
 
-/** The API for an operation that writes. */
 export interface WriteApi extends ReadApi {
-  /** Throws an ApiError when the request failed and is not retried. */
   write<T>(call: Call<T>): Promise<T>
 }
 
-/** A call that stores nothing. */
 interface ReadCall<T> extends Call<T> {
   readonly request: Omit<Call<T>['request'], 'method' | 'isSafe'> &
     ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
 }
 
-/** Removes `write`, so that a read-only operation cannot call it. */
 export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
   return api
 }
@@ -57,7 +52,6 @@ export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
 /** The id and the secret of an API key, for HTTP Basic; or a personal access key, sent as a bearer token. */
 export type Credentials = { readonly keyId: string; readonly keySecret: string } | { readonly accessKey: string }
 
-/** Address, keys and limits of requests. */
 export interface ApiConnection {
   /** Base url that `parseApiUrl` accepted. */
   readonly baseUrl: URL
@@ -69,7 +63,7 @@ export interface ApiConnection {
   readonly maxAttempts: number
   readonly deadlineMs: number
   readonly sqlFunctions: readonly string[]
-  /** The query endpoints of ClickHouse Cloud. A self-hosted server runs SQL with its own key. */
+  /** A self-hosted server runs SQL with its own key. */
   readonly queryEndpoint?: QueryEndpoint | undefined
 }
 
@@ -81,14 +75,11 @@ interface QueryEndpoint {
 
 interface SessionOptions extends SendDeps {
   readonly hideUrls: (urls: readonly string[]) => void
-  /** Called for every answer and every decision about a retry; undefined unless the debug log is on. */
   readonly debug?: ((line: string) => void) | undefined
 }
 
-/** An open API. Close it after use. */
 export interface ApiSession {
   readonly api: WriteApi
-  /** The request id of the last answer that had one: of the API, or of a query. */
   lastRequestId(): string | undefined
   close(): Promise<void>
 }
@@ -99,7 +90,7 @@ const queryInputs: ConnectionInputs = {
   access: 'The service needs a query endpoint that lists the key in sql-key-id.',
 }
 
-/** Opens a session with the API. It sends no request before the first call. `close` ends it, including running requests. */
+/** Opens a session, which sends no request before the first call. `close` ends it, including running requests. */
 export function openApi(connection: ApiConnection, options: SessionOptions): ApiSession {
   const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } =
     connection

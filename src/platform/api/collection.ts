@@ -11,24 +11,21 @@ import { type Page, type Reader, readList, readNothing, readOne } from './wire.t
 /** The longest page that the server answers. */
 export const pageLimit = 1000
 
-/** The objects of a list, in the order of the server. */
 export interface List<T> {
   readonly items: readonly T[]
   /** The list is as long as a page, and the server neither counts the objects nor answers another page: there may be more. */
   readonly mayBeCut: boolean
 }
 
-/** A list, and when it was answered: with several pages, the first of them. The clock of the requests gives the time. */
+/** Answered at this time of the clock of the requests; with several pages, the first of them. */
 export interface DatedList<T> extends List<T> {
   readonly readAtMs: number
 }
 
-/** The requests that every observability resource has in common. */
 export interface Collection<T extends { readonly id: string }, Body> {
   list(api: ReadApi, service: Target, options?: SendOptions): Promise<DatedList<T>>
-  /** Throws an error of kind `not-found` when there is none. */
+  /** Throws kind `not-found` when there is none. */
   get(api: ReadApi, service: Target, id: string, options?: SendOptions): Promise<T>
-  /** Undefined when there is none. */
   find(api: ReadApi, service: Target, id: string): Promise<T | undefined>
   /** One POST, never repeated unless the server certainly did not act. Throws kind `may-exist` when the outcome is unknown. */
   create(api: WriteApi, service: Target, body: Body, options?: SendOptions): Promise<T>
@@ -41,7 +38,7 @@ export interface Collection<T extends { readonly id: string }, Body> {
   remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
 }
 
-/** An object, and when the read was answered, by the clock of the requests. */
+/** Answered at this time of the clock of the requests. */
 export interface Reading<T> {
   readonly object: T
   readonly readAtMs: number
@@ -58,7 +55,6 @@ export interface ObjectUpdate<T, Body> {
 
 export interface Updated<T> {
   readonly object: T
-  /** False where `compose` left it as it is. */
   readonly isWritten: boolean
 }
 
@@ -74,39 +70,36 @@ interface RemoveOptions<T> extends SendOptions {
 const mostWrites = 10
 
 /**
- * How many objects may be written at the same time: within the window of the rate limit, each may have to be read before it is written.
- * A service that states no limit gets one at a time.
+ * Each object may have to be read before it is written, within the window of the rate limit. A service that states no limit gets one write
+ * at a time.
  */
 export const countConcurrentWrites = (api: ReadApi): number =>
   Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
-  /** Path segment of the collection: `alerts`. */
+  /** `alerts` */
   readonly name: string
-  /** One of them, for messages: `alert`. */
+  /** `alert` */
   readonly noun: string
-  /** Whether the server pages this list. */
   readonly listing: 'paged' | 'whole'
   readonly schema: z.ZodType<T>
-  /** The part of an answered object that may be sent again; for what can be written. */
   readonly toBody?: (object: T) => unknown
-  /** What is sent for a body. Absent where that is the body itself. */
+  /** Default: the body itself. */
   readonly toRequest?: (body: unknown) => unknown
-  /** The secrets of a body, which a server may repeat in an error. */
+  /** A server may repeat them in an error. */
   readonly secretsIn?: (body: unknown) => readonly string[]
   /** URLs of listed objects that a person can have copied into another object, and that a run does not show. */
   readonly urlsOf?: (items: readonly T[]) => readonly string[]
-  /** Fields of a body that an answer does not show. */
+  /** Fields that an answer does not show. */
   readonly writeOnly?: readonly string[]
   /** `list` where the API has no GET of one object. */
   readonly reads?: 'one' | 'list'
 }
 
-/** The path of a collection: `/v1/organizations/…/services/…/observability/alerts`, or `/alerts` on a self-hosted server. */
+/** `/v1/organizations/…/services/…/observability/alerts`, or `/alerts` on a self-hosted server. */
 export const collectionPath = ({ observabilityPath }: ReadApi, target: Target, name: string): ApiPath =>
   under(isServer(target) ? root : under(servicePath(target), observabilityPath), name)
 
-/** The requests for one type of resource, with paging and with reconciliation of lost answers. */
 export function defineCollection<T extends { readonly id: string }, Body = never>(options: CollectionOptions<T>): Collection<T, Body> {
   const {
     name,

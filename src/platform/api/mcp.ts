@@ -5,13 +5,12 @@ import type { ApiRequest, Call } from './call.ts'
 import { path } from './path.ts'
 import { mismatchAt, type Reader } from './wire.ts'
 
-/** Changes parts of a dashboard, and leaves the rest as it is stored. */
 export const patchToolName = 'clickstack_patch_dashboard'
 
 const toolRequest = (method: 'tools/call' | 'tools/list', params: object) =>
   ({ method: 'POST', path: path`/mcp`, isTool: true, body: { jsonrpc: '2.0', id: 1, method, params } }) as const
 
-/** The call of a tool. It counts as a write, unless the caller adds `isSafe`. */
+/** Counts as a write, unless the caller adds `isSafe`. */
 export const callTool = (name: string, given: object): ApiRequest & { readonly method: 'POST' } =>
   toolRequest('tools/call', { name, arguments: given })
 
@@ -22,7 +21,6 @@ const toolAnswer = z.looseObject({
   }),
 })
 
-/** Reads the text of a tool, or of its refusal. */
 export const readTool =
   <T>(read: (text: string, isError: boolean) => ReturnType<Reader<T>>): Reader<T> =>
   (json) => {
@@ -34,7 +32,6 @@ export const readTool =
 
 const toolList = z.looseObject({ result: z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) }) })
 
-/** Whether the server has the tool that patches dashboards. */
 export async function findPatchTool(read: (call: Call<boolean>) => Promise<boolean>): Promise<boolean> {
   try {
     return await read({

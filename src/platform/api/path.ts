@@ -7,7 +7,7 @@ const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
 /** Any 8-4-4-4-12 lower-case hex digits: servers also use ids that RFC 9562 does not allow. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
-/** Whether a text is safe as an id in a path. The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
+/** The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
 export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
 
 /** Builds a path from literals and ids. Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
@@ -16,13 +16,12 @@ export function path(literals: TemplateStringsArray, ...ids: readonly string[]):
   return String.raw({ raw: literals }, ...ids) as ApiPath // The ids were checked.
 }
 
-/** Whether a text is a path segment such as `observability`: one lower-case word without slashes and dots. */
+/** Accepts one lower-case word without slashes and dots. */
 export const isSegment = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,62}$/.test(text)
 
-/** The path of the API itself. */
 export const root: ApiPath = path``
 
-/** Appends a segment to a path. Throws when `name` is not a segment. */
+/** Throws when `name` is not a segment. */
 export function under(base: ApiPath, name: string): ApiPath {
   if (!isSegment(name)) throw new TypeError(`"${name.slice(0, 80)}" is not a path segment`)
   return `${base}/${name}` as ApiPath // Its parts were checked.
@@ -34,7 +33,7 @@ export const shortPath = (path: string): string =>
     .replace(/\/v1\/organizations\/[^/?]+(?=\/)/, '…')
     .replace(/\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '$1…')
 
-/** A service of ClickHouse Cloud. The ids are UUIDs in lower case. */
+/** The ids are UUIDs in lower case. */
 export interface Service {
   readonly organizationId: string
   readonly serviceId: string
@@ -46,12 +45,9 @@ export interface Server {
   readonly serverUrl: string
 }
 
-/** What has alerts and dashboards. */
 export type Target = Service | Server
 
-/** Whether the target is a self-hosted server. */
 export const isServer = (target: Target): target is Server => 'serverUrl' in target
 
-/** `/v1/organizations/…/services/…`. */
 export const servicePath = ({ organizationId, serviceId }: Service): ApiPath =>
   path`/v1/organizations/${organizationId}/services/${serviceId}`

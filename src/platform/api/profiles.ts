@@ -1,13 +1,10 @@
 import type { RateLimit } from '../http/rate-limit.ts'
 
-/** The values of the input `profile`. */
 export const profileNames = ['clickhouse-cloud', 'hyperdx'] as const
 export type ProfileName = (typeof profileNames)[number]
 
-/** The server of a run that names none. */
 export const defaultProfile: ProfileName = 'clickhouse-cloud'
 
-/** The known facts about a server behind the API. */
 export interface Profile {
   readonly name: ProfileName
   readonly isSelfHosted: boolean
@@ -51,7 +48,6 @@ const profiles: Readonly<Record<ProfileName, Profile>> = {
   },
 }
 
-/** Base URL of the query endpoints of ClickHouse Cloud. */
 export const queryEndpointUrl = 'https://queries.clickhouse.cloud'
 
 export const profileNamed = (name: ProfileName): Profile => profiles[name]

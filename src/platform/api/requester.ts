@@ -11,24 +11,20 @@ import { type AppliedWrite, type Call, isWriteRequest, maxBasisAgeMs, type Recon
 import { shortPath } from './path.ts'
 import type { Profile } from './profiles.ts'
 
-/** Longest that one request may take, from connecting to the last byte. */
+/** Includes connecting and the last byte. */
 export const requestTimeoutMs = 30_000
 
-/** An address, and the key and the way to it. */
 export interface Endpoint {
   readonly baseUrl: URL
-  /** Value of the `Authorization` header. */
   readonly authorization: string
-  /** The key as messages name it. */
   readonly keyName: string
   readonly inputs?: ConnectionInputs
   readonly pacer: Pacer
   readonly transport: Transport
-  /** Secrets of the connection; answers are redacted with them. */
+  /** Answers are redacted with them. */
   readonly secrets: readonly string[]
 }
 
-/** Address and limits of a requester. */
 export interface RequesterOptions extends SendDeps {
   readonly endpoint: Endpoint
   readonly profile: Profile
@@ -79,7 +75,7 @@ export function createRequester(options: RequesterOptions): Requester {
       })
     }
 
-    /** Finds out whether a lost write was applied. Undefined where it was not, or where nothing can tell. */
+    /** Undefined where the lost write was not applied, or where nothing can tell. */
     async function lookUp(failed: Failed): Promise<AppliedWrite<T> | undefined> {
       // An address that redirects does not serve the API: there is nothing to read.
       if (rules.reconcile === undefined || !isOutcomeUnknown(request, failed) || failed.failure.cause === 'redirect') return undefined
@@ -141,7 +137,6 @@ const policyOf = ({ request: { method, isSafe }, rules }: Call<unknown>, failure
     ? 'none'
     : retryPolicyFor(isSafe ? 'GET' : rules?.reconcile === undefined ? method : 'PUT', failure)
 
-/** Sends a request once, and tells the pacer, the log of writes and the debug log about it. */
 function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId, debug }: RequesterOptions) {
   const { transport } = endpoint
   const redact = createRedact(endpoint.secrets)
@@ -195,8 +190,8 @@ function createAdmit(
   }
 
   /**
-   * Resolves when the request may be sent, and its basis is recent; it must then be sent at once. Resolves to the outcome where nothing has
-   * to be sent any more. Throws kind `deadline` when its turn comes too late, and kind `canceled` when `notAfter` is aborted before.
+   * Resolves when the request may be sent, which must happen at once, or to the outcome where nothing is left to send. Throws kind
+   * `deadline` when its turn comes too late, and kind `canceled` when `notAfter` is aborted before.
    */
   return async function admit<T>(
     facts: LabeledFacts,
@@ -267,7 +262,6 @@ function decisionLine(facts: RequestFacts, failed: Failed) {
   return `${facts.method} ${facts.path}: ${retry}${isOutcomeUnknown(facts, failed) ? ', the server may have applied it' : ''}`
 }
 
-/** Facts of a request, with its name in lines of the log. */
 type LabeledFacts = RequestFacts & { readonly label: string }
 
 function requestFactsOf(

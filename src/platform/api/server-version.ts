@@ -19,8 +19,8 @@ interface VersionOptions {
 }
 
 /**
- * Reads the release of a self-hosted server, once and without the key. Resolves to undefined when the server does not state it, or does
- * not answer: then the request that follows fails with the reason. Throws for a release that is too old.
+ * Reads the release once, without the key. Undefined when the server does not state it or does not answer: then the next request fails with
+ * the reason. Throws for a release that is too old.
  */
 export function createVersionCheck(options: VersionOptions): () => Promise<string | undefined> {
   return once(async () => {
@@ -35,7 +35,7 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
   })
 }
 
-/** Returns an address beside the API of a self-hosted server: `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
+/** Returns `/health`, or `/api/health` through the UI, which passes on what is below `/api`. */
 export function besideApiUrl(baseUrl: URL, path: string): URL {
   const url = new URL(baseUrl)
   url.pathname = url.pathname.replace(/\/api\/v2$/, path)

@@ -33,10 +33,8 @@ const listedService = z.looseObject({
   tags: optional(z.array(z.looseObject({ key: z.string(), value: z.unknown().optional() }))),
 })
 
-/** A service of the list, with the fields that reports use. */
 export type ListedService = z.output<typeof listedService>
 
-/** All services of the organization. */
 export async function listServices(api: ReadApi, organizationId: string): Promise<readonly ListedService[]> {
   const { items } = await api.read(listCall(organizationId))
   return items
@@ -49,7 +47,7 @@ const listCall = (organizationId: string) =>
     about: { noun: 'organization', permission: 'services' },
   }) as const
 
-/** One service. Throws kind `not-found` for a service that does not exist. */
+/** Throws kind `not-found` for a service that does not exist. */
 export const fetchService = (api: ReadApi, service: Service): Promise<ListedService> =>
   api.read({
     request: { method: 'GET', path: servicePath(service) },
@@ -57,10 +55,7 @@ export const fetchService = (api: ReadApi, service: Service): Promise<ListedServ
     about: { noun: 'service', permission: 'services' },
   })
 
-/**
- * The services of the organization, to make a report readable. Empty where they cannot be read:
- * a missing name never fails a run. A failed request is repeated only if `isRepeated`.
- */
+/** Empty where they cannot be read: a missing name never fails a run. A failed request is repeated only if `isRepeated`. */
 export async function findServices(api: ReadApi, organizationId: string, isRepeated = false): Promise<readonly ListedService[]> {
   try {
     const { items } = await api.read({ ...listCall(organizationId), rules: { isOptional: !isRepeated } })
@@ -71,12 +66,11 @@ export async function findServices(api: ReadApi, organizationId: string, isRepea
   }
 }
 
-/** The key of the tag of services that a restore drill creates, and deletes at its end. */
+/** The tag of services that a restore drill creates, and deletes at its end. */
 export const drillTag = 'restore-drill'
 
-/** Whether a restore drill created the service. */
 export const isOfDrill = ({ tags = [] }: ListedService): boolean => tags.some(({ key }) => key === drillTag)
 
-/** Whether the service has a tag, given as `Key=Value` or `Key`. */
+/** The tag is `Key=Value` or `Key`. */
 export const hasTag = ({ tags = [] }: ListedService, tag: string): boolean =>
   tags.some(({ key, value }) => tag === key || tag === `${key}=${String(value)}`)

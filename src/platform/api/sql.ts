@@ -15,7 +15,7 @@ import { callTool, readTool } from './mcp.ts'
 import { isServer, path, type Service, servicePath, type Target, under } from './path.ts'
 import { mismatchAt, readOne } from './wire.ts'
 
-/** One query, and the period of its parameters in milliseconds since the epoch. */
+/** The period is in milliseconds since the epoch. */
 export interface SqlQuery {
   /** One SELECT. Its parameters are `{startDateMilliseconds:Int64}` and `{endDateMilliseconds:Int64}`. */
   readonly sql: string
@@ -31,32 +31,27 @@ export interface SqlQuery {
   readonly connectionId: string
   readonly startMs: number
   readonly endMs: number
-  /** Whether the query may wake the service, whatever the connection lets others do. */
+  /** Holds whatever the connection lets others do. */
   readonly mayWake?: true
-  /** Whether a failed query is sent again as other reads are, except one that was too slow. */
+  /** A failed query is sent again as other reads are, except one that was too slow. */
   readonly isRepeated?: true
 }
 
 /** A whole number of 64 bits is a text of digits. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
-/** A column of an answer. */
 export interface SqlColumn {
   readonly name: string
   /** Type as ClickHouse writes it: `Nullable(Float64)`. */
   readonly type: string
 }
 
-/** What became of a query. */
 export type SqlAnswer =
   | {
       readonly kind: 'rows'
       readonly columns: readonly SqlColumn[]
-      /** All rows of the answer. */
       readonly rows: readonly SqlRow[]
-      /** How long the query took on the server, where it states that. */
       readonly elapsedMs: number | undefined
-      /** The rows that the server read, where it states that. */
       readonly rowsRead: number | undefined
     }
   /** The server ended the query at its limit, `maxQueryMs`. */
@@ -102,7 +97,6 @@ interface SqlOptions {
 /** Runs one query. Throws an ApiError when there is no answer, and kind `not-served` where the server has no SQL access. */
 export type RunSql = (target: Target, query: SqlQuery) => Promise<SqlAnswer>
 
-/** Sends queries to a self-hosted server, or to the query endpoint of a service. */
 export function createSqlAccess(options: SqlOptions): RunSql {
   const isAwake = createSleepCheck(options)
   return async (target, { isOwn, settings, ...given }) => {

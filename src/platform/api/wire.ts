@@ -6,7 +6,7 @@ import type { Headers } from '../http/rate-limit.ts'
 
 interface Unwrapped {
   readonly payload: unknown
-  /** The place of the payload in the answer, for messages: `result`, `data`, or empty. */
+  /** `result`, `data`, or empty */
   readonly prefix: string
 }
 
@@ -33,20 +33,19 @@ export function unwrapList(json: unknown): Unwrapped {
 // A request id goes into outputs and messages, so only a plain word is accepted.
 const requestIdGrammar = /^\w[\w.-]{0,127}$/
 
-/** The API's request id, from the body or the header. */
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isMapping(json) ? json.requestId : undefined, header]
   return candidates.find((id): id is string => typeof id === 'string' && requestIdGrammar.test(id))
 }
 
-/** The API's message about an error. Its place depends on the dialect. */
+/** Its place depends on the dialect. */
 export function errorMessageOf(json: unknown): string | undefined {
   if (!isMapping(json)) return undefined
   const candidates = [json.error, json.message, isMapping(json.error) ? json.error.message : undefined]
   return candidates.find((text): text is string => typeof text === 'string' && text.trim() !== '')
 }
 
-/** Reads the parsed answer. Returns a description of the mismatch, or the reason of a refusal with status 200, instead of throwing. */
+/** Returns a description of the mismatch, or the reason of a refusal with status 200, instead of throwing. */
 export type Reader<T> = (
   json: unknown,
   headers: Headers,
@@ -60,32 +59,28 @@ export const wireNumber = z.unknown().transform((value, context): number => {
   return z.NEVER
 })
 
-/** The text of an id: any single word. An id in a path is checked again there. */
+/** Accepts any single word. An id in a path is checked again there. */
 export const wireId = z.string().regex(/^[\w.:~-]{1,128}$/, 'is not an id')
 
-/** A list that the API leaves out is empty. */
 export const listOrEmpty = <Item extends z.ZodType>(item: Item) =>
   z
     .array(item)
     .nullish()
     .transform((items) => items ?? [])
 
-/** The API does not guarantee names. An object without a name gets an empty one. */
+/** The API does not guarantee names. */
 export const nameOrEmpty = z
   .string()
   .nullish()
   .transform((name) => name ?? '')
 
-/** Accepts any answer, where it is not used. */
 export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
-/** Reads one object. */
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
-/** The objects of one answer of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
-  /** How many objects there are on all pages, where the server counts them. */
+  /** Undefined where the server does not count the objects of all pages. */
   readonly total: number | undefined
 }
 
@@ -121,5 +116,4 @@ export const mismatchAt = (whole: string, path: readonly PropertyKey[], reason: 
 
 const toMismatch = (words: string) => ({ mismatch: `the answer has an unexpected form: ${words}` })
 
-/** Why a value that is not of the type cannot be read. */
 export const typeMismatch = (value: unknown, type: string): string => (value === undefined ? 'is missing' : `is not of type ${type}`)

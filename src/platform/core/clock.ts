@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises'
 
-/** The source of time. Code that waits or reads the time takes a Clock, so that tests do not have to wait. */
+/** Code that waits or reads the time takes a Clock, so that tests do not have to wait. */
 export interface Clock {
   /** Milliseconds since the epoch, for dates that people read. May jump. */
   now(): number
@@ -8,11 +8,10 @@ export interface Clock {
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
-  /** A signal that aborts after `ms`. */
   timeout(ms: number): AbortSignal
 }
 
-/** The pace of progress in a log that keeps every line: returns true once in ten seconds, the first time after ten seconds. */
+/** The pace of a log that keeps every line: returns true once in ten seconds, the first time after ten seconds. */
 export function createPace({ monotonicMs }: { monotonicMs(): number }): () => boolean {
   let lastMs = monotonicMs()
   return () => {

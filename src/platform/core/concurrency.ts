@@ -1,4 +1,3 @@
-/** Computes the value on the first call, and keeps it. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
@@ -7,7 +6,6 @@ export function once<T>(make: () => T): () => T {
   }
 }
 
-/** Computes the value of a key on its first call, and keeps it with the key. */
 export function oncePer<Key extends object, T extends object | number>(make: (key: Key) => T): (key: Key) => T {
   const made = new WeakMap<Key, T>()
   return (key) => {
@@ -36,9 +34,7 @@ export async function forEachConcurrently<T>(items: readonly T[], limit: () => n
   if (failures.length > 0) throw failures[0]
 }
 
-/**
- * Runs `work` for one value at a time. Of the values that come while it runs, only the last is worked on: all their callers wait for it.
- */
+/** Runs `work` for one value at a time. Of those that come while it runs, only the last is worked on, and all their callers wait for it. */
 export function keepLatest<T>(work: (value: T) => Promise<void>): (value: T) => Promise<void> {
   let latest: T
   let running: Promise<void> | undefined

@@ -1,5 +1,4 @@
-// Names and values that look like credentials. Neither list can be complete: they catch mistakes, and are no replacement for naming what
-// may be used.
+// Neither list can be complete: they catch mistakes, and do not replace naming what may be used.
 
 // Watchkeeper's own variables, and those of the runner and of proxies.
 const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
@@ -7,11 +6,10 @@ const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PR
 /** Matches in any place of a name, such as `PGPASSWORD`. */
 const anyPlace = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
 
-/** Matches whole words of a name. */
 const credentialWords =
   /(?:^|_)(?:TOKENS?|PAT|DSN|(?:PRIVATE|ACCESS|API|DEPLOY|SSH|SIGNING)_?KEYS?|(?:DATABASE|DB|WEBHOOK|CONNECTION)_?(?:URL|URI|STRING))(?:_|$)/i
 
-/** Whether a variable of this name may hold a credential: `clientSecret`, `DATABASE_URL`, `SLACK_TOKEN`. */
+/** `clientSecret`, `DATABASE_URL`, `SLACK_TOKEN` */
 export function mayBeCredential(name: string): boolean {
   const separated = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
   return ownName.test(name) || anyPlace.test(name) || credentialWords.test(separated)
@@ -48,5 +46,5 @@ const credentialShapes: readonly (readonly [string, RegExp])[] = [
   ],
 ]
 
-/** What a value looks like, such as `a GitHub token`. Undefined where it does not look like a credential. */
+/** `a GitHub token` */
 export const credentialIn = (value: string): string | undefined => credentialShapes.find(([, shape]) => shape.test(value))?.[0]

@@ -3,12 +3,12 @@
 
 import { dayMs } from './durations.ts'
 
-/** A real day of the calendar, 2000-01-01 or later, written `YYYY-MM-DD`. */
+/** A real day of the calendar, 2000-01-01 or later. */
 export type Day = string & { readonly __day: unique symbol }
 
 const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`)
 
-/** The UTC day of an instant. Throws a RangeError for an invalid one. */
+/** Throws a RangeError for an invalid time. */
 export const dayOf = (epochMs: number): Day => new Date(Math.floor(epochMs)).toISOString().replace(/T.*$/, '') as Day // Every day is made here.
 
 // Date accepts 30 February as 2 March.
@@ -17,7 +17,6 @@ export const isDay = (text: string): text is Day =>
 
 export const addDays = (day: Day, days: number): Day => dayOf(midnightOf(day).getTime() + days * dayMs)
 
-/** A day of the month that is `months` after that of `day`; in a shorter month, its last day. */
 function dayInMonth(day: Day, months: number, dayOfMonth: number) {
   const [year, month] = [midnightOf(day).getUTCFullYear(), midnightOf(day).getUTCMonth() + months]
   const length = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
@@ -38,10 +37,10 @@ export const endOfYear = (day: Day): Day => dayOf(Date.UTC(midnightOf(day).getUT
 /** 1 for Monday to 7 for Sunday. */
 export const weekdayOf = (day: Day): number => midnightOf(day).getUTCDay() || 7
 
-/** Counts the days, both ends included. */
+/** Includes both ends. */
 export const countDays = (from: Day, to: Day): number => (midnightOf(to).getTime() - midnightOf(from).getTime()) / dayMs + 1
 
-/** Yields the days, both ends included. */
+/** Includes both ends. */
 export function* eachDay(from: Day, to: Day): Generator<Day> {
   const count = countDays(from, to)
   for (let i = 0; i < count; i++) yield addDays(from, i)
@@ -66,10 +65,9 @@ export function formatDays(from: Day, to: Day): string {
   return [...words.slice(0, words.length - shared), '–', formatDay(to)].join(noBreak)
 }
 
-/** The text of `formatDay` with ordinary spaces, for sentences. */
+/** Has ordinary spaces, for sentences. */
 export const plainDay = (day: Day): string => withPlainSpaces(formatDay(day))
 
-/** The text of `formatDays` with ordinary spaces, for sentences. */
 export const plainDays = (from: Day, to: Day): string => withPlainSpaces(formatDays(from, to))
 
 /** `22 Nov 2026 10:48 UTC`, of milliseconds since the epoch or an ISO 8601 time. */
@@ -88,7 +86,7 @@ export interface GivenDays {
 
 export const daysForm = 'a day such as 2026-01-31, or days such as 2026-01-01..2026-01-31 or 2026-01-01.. (until today)'
 
-/** `2026-01-31`, `2026-01-01..2026-01-31` or `2026-01-01..`. Undefined for any other text, and for more than `maxDays`. */
+/** Undefined for a text of another form than `daysForm`, and for more than `maxDays`. */
 export function parseDays(text: string, maxDays: number): GivenDays | undefined {
   const [, from = '', dots, to = dots === undefined ? from : ''] = /^([\d-]{10})(?:(\.\.)([\d-]{10})?)?$/.exec(text) ?? []
   if (!isDay(from)) return undefined
@@ -96,7 +94,7 @@ export function parseDays(text: string, maxDays: number): GivenDays | undefined 
   return isDay(to) && from <= to && countDays(from, to) <= maxDays ? { from, to } : undefined
 }
 
-/** The N of `last-N-days`. Undefined for any other text, and for more than `maxDays`. */
+/** Undefined for another text than `last-N-days`, and for more than `maxDays`. */
 export function lastDays(text: string, maxDays: number): number | undefined {
   const count = Number(/^last-([1-9]\d{0,4})-days$/.exec(text)?.[1] ?? Number.NaN)
   return count <= maxDays ? count : undefined

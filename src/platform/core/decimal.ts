@@ -37,13 +37,13 @@ export const fromText = (text: string): Decimal => create(text)
 // Plain notation only: a sign, an exponent, a separator or a leading zero would need guessing.
 const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
 
-/** Reads an amount that a person wrote: zero or more, in plain notation. Returns undefined for anything else. */
+/** Accepts zero or more, in plain notation. */
 export const parseAmount = (text: string): Decimal | undefined => (amountGrammar.test(text) ? create(text) : undefined)
 
 // The exponent is bounded before big.js sees it: it would write out every digit of 1e999999.
 const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
 
-/** The exact value of a JSON number by its source text. Undefined for a value that is not a number, and for an implausible exponent. */
+/** The exact value by the source text. Undefined for an implausible exponent. */
 export function toDecimal(value: unknown): Decimal | undefined {
   const text = typeof value === 'number' ? String(value) : JSON.isRawJSON(value) ? value.rawJSON : undefined
   return text !== undefined && numberGrammar.test(text) ? create(text) : undefined
@@ -54,14 +54,13 @@ export const sum = (values: Iterable<Decimal>): Decimal => [...values].reduce((t
 /** `part / whole × 100`; undefined when the whole is zero. */
 export const percentOf = (part: Decimal, whole: Decimal): Decimal | undefined => (whole.eq(0) ? undefined : part.times(100).div(whole))
 
-/** All digits of the value, with `,` between thousands. */
 export function formatExact(value: Decimal): string {
   const [whole = '', fraction] = value.toFixed().split('.')
   const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',')
   return fraction === undefined ? grouped : `${grouped}.${fraction}`
 }
 
-/** The value with `,` between thousands, rounded half up to `places` decimals. */
+/** Rounds half up. */
 export const formatRounded = (value: Decimal, places = 2): string => {
   const [whole = '', fraction = ''] = formatExact(value.round(places)).split('.')
   return places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`

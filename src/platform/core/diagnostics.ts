@@ -11,7 +11,7 @@ export const locationSchema = z.object({
   instance: z.string().optional().describe('Of a file with `instances`: the key of the instance.'),
 })
 
-/** A place in a file, or an input, by the name that the user gave. Lines and columns count from 1. Without them, it is the whole file or input. */
+/** Lines and columns count from 1. Without them, it is the whole file or input. */
 export type Location = Readonly<z.infer<typeof locationSchema>>
 
 export const diagnosticSchema = z.object({
@@ -22,20 +22,19 @@ export const diagnosticSchema = z.object({
   page: z.string().optional().describe('Page of the documents of Watchkeeper, with which the message ends.'),
 })
 
-/** A problem or a remark about a file or an input. Result documents, reports, SARIF and annotations hold it in this form. */
+/** A problem or a remark about a file or an input. */
 export type Diagnostic = Readonly<z.infer<typeof diagnosticSchema>>
 
 export interface Rule {
   readonly severity: Severity
   /** Severity in the exceptional case that the description names. */
   readonly exception?: Severity
-  /** What it finds, for the documents and SARIF. */
+  /** For the documents and SARIF. */
   readonly description: string
 }
 
 export type Rules = Readonly<Record<string, Rule>>
 
-/** A diagnostic with the severity of its rule. */
 export const diagnosticOf = <Id extends string>(
   rules: Readonly<Record<Id, Rule>>,
   rule: NoInfer<Id>,
@@ -43,7 +42,6 @@ export const diagnosticOf = <Id extends string>(
   message: string,
 ): Diagnostic => ({ rule, severity: rules[rule].severity, location, message })
 
-/** A diagnostic of the exceptional case of its rule. */
 export const exceptionalDiagnostic = <Id extends string>(
   rules: Readonly<Record<NoInfer<Id>, Required<Rule>>>,
   rule: Id,
@@ -56,20 +54,18 @@ const inputRules = {
   'missing-input': { severity: 'error', description: 'An input is missing.' },
 } as const satisfies Rules
 
-/** An error about an input, by its kebab-case name. The message names the given value and the accepted ones. */
+/** `name` is in kebab-case. The message names the given value and the accepted ones. */
 export const inputDiagnostic = (name: string, message: string): Diagnostic => inputDiagnosticAt({ file: name }, message)
 
-/** An error about a required input that has no value, by its kebab-case name. Another place may have the value. */
+/** Another place may have the value. */
 export const missingInput = (name: string, message: string): Diagnostic =>
   diagnosticOf(inputRules, 'missing-input', { file: name }, message)
 
-/** Whether the error is about a required input that has no value. */
 export const isMissingInput = ({ rule }: Diagnostic): boolean => rule === ('missing-input' satisfies keyof typeof inputRules)
 
 /** Whether the diagnostic is about an input or a setting, and not about an object. */
 export const isAboutInput = ({ rule }: { readonly rule: string }): boolean => Object.hasOwn(inputRules, rule)
 
-/** An error about a setting in a file. */
 export const inputDiagnosticAt = (location: Location, message: string): Diagnostic => diagnosticOf(inputRules, 'input', location, message)
 
 /** `file:line:column`. */
@@ -79,7 +75,7 @@ export const formatLocation = ({ file, line, column }: Location): string =>
 export const errorsIn = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity === 'error')
 
-/** The `limit` most severe ones, in their original order. */
+/** Keeps their original order. */
 export function mostSevere(diagnostics: readonly Diagnostic[], limit: number): readonly Diagnostic[] {
   if (diagnostics.length <= limit) return diagnostics
   const bySeverity = diagnostics.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity))
@@ -87,5 +83,4 @@ export function mostSevere(diagnostics: readonly Diagnostic[], limit: number): r
   return diagnostics.filter((one) => kept.has(one))
 }
 
-/** Severities of rules by their ids. */
 export type LintSettings = Readonly<Record<string, Severity | 'off'>>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isEmpty, isMapping } from './keys.ts'
 
-/** Whether two JSON values mean the same to the API. The API treats a null field as a missing one. */
+/** The API treats a null field as a missing one. */
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(withoutNulls(a), withoutNulls(b))
 
 /**

@@ -5,7 +5,7 @@ import { listFirst, plural } from './text.ts'
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
 
 interface KindOfError {
-  /** The exit code, where it is not that of an error. */
+  /** Default: that of an error. */
   readonly exit?: number
   /** The next command, where it is not `doctor`. `look`: at what was written. */
   readonly next?: 'again' | 'look' | 'schema' | 'list'
@@ -64,7 +64,6 @@ export const causeOf = ({ message }: Error): string => message.split('\n', 1)[0]
 /** Wrong input. Lists all problems at once, before the first request. */
 export class InputError extends WatchkeeperError {
   override readonly name = 'InputError'
-  /** Diagnostics without any secret. */
   readonly diagnostics: readonly Diagnostic[]
 
   constructor(diagnostics: readonly Diagnostic[]) {
@@ -73,7 +72,7 @@ export class InputError extends WatchkeeperError {
   }
 }
 
-/** Creates the error of one input, by its kebab-case name. */
+/** `name` is in kebab-case. */
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
 /** A file can be wrong in each of its lines. A longer list helps no reader. */

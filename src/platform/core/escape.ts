@@ -12,27 +12,22 @@ export function markdownUntrusted(text: string, maxLength?: number): string {
   return needsRoom ? `${fence} ${content} ${fence}` : `${fence}${content}${fence}`
 }
 
-/** The longest run of backticks in a text. */
 export const longestRun = (text: string): number => (text.match(/`+/g) ?? []).reduce((longest, { length }) => Math.max(longest, length), 0)
 
-/** Trusted text in Markdown, which may hold marks but no markup. */
+/** Trusted text may hold marks but no markup. */
 export const markdownTrusted = (text: string): string => text.replace(/[\\`*_[\]<>|~&]/g, '\\$&')
 
-/**
- * Untrusted text in a table cell. A table splits at `|` even in code spans, and parsers disagree about `\|` after a backslash;
- * an entity is always safe.
- */
+/** A table splits at `|` even in code spans, and parsers disagree about `\|` after a backslash; an entity is always safe. */
 export const markdownCellUntrusted = (text: string, maxLength?: number): string =>
   shownText(text, maxLength).includes('|') ? htmlUntrusted(text, maxLength) : markdownUntrusted(text, maxLength)
 
-/** Untrusted text over several lines in Markdown. */
 export function markdownBlock(text: string): string {
   const content = text.split('\n').map(printable).join('\n')
   const fence = '`'.repeat(Math.max(3, longestRun(content) + 1))
   return `${fence}text\n${content}\n${fence}`
 }
 
-/** Untrusted lines in a block that GitHub colors by their first character. */
+/** GitHub colors lines by their first character. */
 export function markdownDiff(lines: readonly string[]): string {
   const content = lines.map((line) => printable(line)).join('\n')
   const fence = '`'.repeat(Math.max(3, longestRun(content) + 1))
@@ -48,26 +43,24 @@ export const htmlUntrusted = (text: string, maxLength?: number): string => `<cod
 export const slackUntrusted = (text: string, maxLength?: number): string =>
   text === '' ? '_(empty)_' : `\`${slackTrusted(shownText(text, maxLength).replaceAll('`', "'"))}\``
 
-/** Trusted text in Slack's mrkdwn. */
 export const slackTrusted = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** A relative path in an address. */
 export const uriPath = (path: string): string => path.toWellFormed().split('/').map(encodeURIComponent).join('/')
 
-/** Text in a message of SARIF, in which `[text](target)` is a link. A backslash before a bracket would undo the escape. */
+/** In a message of SARIF, `[text](target)` is a link. A backslash before a bracket would undo the escape. */
 export const sarifText = (text: string): string => text.replace(/(?<!\\)(\\*)([[\]])/g, '$1$1\\$2')
 
-/** Untrusted text where nothing is markup: a terminal, a log, a text run of an Adaptive Card. */
+/** Nothing is markup in a terminal, a log, or a text run of an Adaptive Card. */
 export const terminalUntrusted = (text: string, maxLength?: number): string => (text === '' ? '(empty)' : shownText(text, maxLength))
 
 /**
- * One line of a log on GitHub. The runner obeys `::command::` at a line's start, whatever white space precedes it, and
- * the older `##[command]` anywhere in it (actions/runner, ActionCommand.cs).
+ * The runner obeys `::command::` at a line's start, whatever white space precedes it, and the older `##[command]` anywhere in it
+ * (actions/runner, ActionCommand.cs).
  */
 export const logLine = (text: string): string =>
   printable(text)
     .replace(/^(\s*):(?=:)/, '$1:\\')
     .replaceAll('##[', '##\\[')
 
-/** JSON on a standard stream, which the runner reads as a log: quotes do not stop `##[command]`, but an escaped `#` does. */
+/** The runner reads JSON on a standard stream as a log: quotes do not stop `##[command]`, but an escaped `#` does. */
 export const jsonLine = (json: string): string => json.replaceAll('##[', '#\\u0023[')

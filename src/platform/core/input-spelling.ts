@@ -6,15 +6,14 @@ import { shellQuote } from './text.ts'
 // Rules deep in a run write messages, and only the entry point knows what its user types.
 const usesFlags = new AsyncLocalStorage<true>()
 
-/** Runs with messages for the command line. */
 export const withFlags = <T>(run: () => T): T => usesFlags.run(true, run)
 
-/** The input with the kebab-case name, and a value for it. */
+/** `name` is in kebab-case. */
 export function spellInput(name: string, value?: string): string {
   if (usesFlags.getStore() === undefined) return value === undefined ? name : `${name}: ${value}`
   return value === undefined || value === 'true' ? `--${name}` : `--${name} ${shellQuote(value)}`
 }
 
-/** A setting that is a variable in the action, and a value for it. */
+/** A setting is a variable in the action. */
 export const spellVariable = (name: string, value: string): string =>
   usesFlags.getStore() === undefined ? `${toEnvironmentName(name)}: ${value}` : spellInput(name, value)

@@ -2,7 +2,7 @@
 // JSON.parse.
 import { fromText } from './decimal.ts'
 
-/** A number as its source text, made by `JSON.rawJSON`. `JSON.stringify` writes it unchanged. */
+/** Made by `JSON.rawJSON`. */
 export interface ExactNumber {
   readonly rawJSON: string
 }
@@ -39,10 +39,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Before the text is parsed: JSON.parse needs a gigabyte for 16 MiB of brackets, and the recursive functions that use a deep value would end
- * in a stack overflow.
- */
+/** JSON.parse needs a gigabyte for 16 MiB of brackets, and a deep value would overflow the stack of recursive functions. */
 function refuseDepth(text: string) {
   let depth = 0
   let isInString = false
@@ -59,7 +56,7 @@ function refuseDepth(text: string) {
 /** A double holds every decimal with up to 15 significant digits exactly. */
 const mayLoseDigits = /(?:^|[\s:,[])-?(?:[\d.]{16}|[\d.]+[eE])/
 
-/** Parses a text whose numbers need not be exact. Undefined for a text that is not JSON, or is nested too deeply. */
+/** For a text whose numbers need not be exact. Undefined for one that is not JSON, or is nested too deeply. */
 export function parseJsonOrUndefined(text: string): unknown {
   try {
     refuseDepth(text)

@@ -1,7 +1,7 @@
 import type { Location } from './diagnostics.ts'
 import { andMore, clip, plural } from './text.ts'
 
-/** Text from the API, a file or the user. Renderers escape it, so that it is only shown. */
+/** Text from the API, a file or the user, which renderers escape. */
 export interface Untrusted {
   readonly kind: 'untrusted'
   readonly text: string
@@ -9,7 +9,7 @@ export interface Untrusted {
   readonly maxLength?: number
   /** An http address, for media with links. */
   readonly href?: string
-  /** The line of a file that the text is about, for media that can link to it. */
+  /** A line of a file, for media that can link to it. */
   readonly location?: Location
 }
 
@@ -22,14 +22,13 @@ export interface Trusted {
 
 export type Inline = Untrusted | Trusted
 
-/** A line of text that remembers which parts are untrusted, so that each renderer can escape them. */
+/** Remembers which parts are untrusted, so that each renderer can escape them. */
 export type Line = readonly Inline[]
 
 export const untrusted = (text: string): Untrusted => ({ kind: 'untrusted', text })
 
 export const link = (text: string, href: string): Untrusted => ({ kind: 'untrusted', text, href })
 
-/** Text about a line of a file. Media with links to files make it one. */
 export const placed = (text: string, location: Location): Untrusted => ({ kind: 'untrusted', text, location })
 
 /** Text that is never cut, such as a command to copy. */
@@ -37,7 +36,7 @@ export const uncut = (text: string): Untrusted => ({ kind: 'untrusted', text, ma
 
 const maxSentenceLength = 1000
 
-/** Cuts a long sentence, but not inside a command, which would not work. */
+/** Never cuts inside a command, which would not work. */
 export function clipSentence(text: string): string {
   if (text.length <= maxSentenceLength) return text
   const ends = [...text.matchAll(new RegExp(commandGrammar, 'g'))]
@@ -51,8 +50,8 @@ export function clipSentence(text: string): string {
 }
 
 /**
- * A sentence that contains untrusted text. Words without a meaning in any medium are text, and everything else is as untrusted as before:
- * names with marks, addresses, commands, ids, digests and numbers of issues.
+ * Trusts words without a meaning in any medium. The rest stays untrusted: names with marks, addresses, commands, ids, digests and numbers
+ * of issues.
  */
 export function untrustedSentence(text: string): Line {
   const parts: Inline[] = []
@@ -82,7 +81,7 @@ export function untrustedSentence(text: string): Line {
   }
 }
 
-/** A command of this tool with its options, which stays in one piece, so that it can be copied. */
+/** A command of this tool stays in one piece, so that it can be copied. */
 const commandGrammar =
   /(watchkeeper [a-z-]+(?: (?=\S*\d)[\w.~-]{1,128})?(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
 
@@ -91,17 +90,16 @@ const isWord = (word: string) =>
   word === '' ||
   (/^(?:[\p{L}\p{N}]+(?:['’/-][\p{L}\p{N}]+)*%?|\d+(?:[.,:]\d+)*%?|[→–≥≤…])$/u.test(word) && !/^(?:[0-9a-f]{7,}|[a-z]+-\d+)$/i.test(word))
 
-/** Marks text that this project wrote or formatted itself. No other text is trusted. */
+/** Only for text that this project wrote or formatted itself. */
 export const trusted = (text: string): Trusted => ({ kind: 'trusted', text })
 
 export const strong = (text: string): Trusted => ({ kind: 'trusted', text, strong: true })
 
-/** `1 object`, `2 objects`. */
 export const counted = (count: number, noun: string): Trusted => trusted(plural(count, noun))
 
 type Text = string | number | Inline | Line
 
-/** Template tag. Its literal parts are trusted. Interpolated strings are not, so that nothing is shown without escaping by mistake. */
+/** The literals are trusted. Interpolated strings are not, so that nothing is shown without escaping by mistake. */
 export function say(literals: TemplateStringsArray, ...parts: readonly Text[]): Line {
   return literals.flatMap((literal, i) => [
     ...(literal === '' ? [] : [trusted(literal)]),
@@ -130,12 +128,9 @@ export const joinSome = (names: readonly Text[], max: number): Line => [
   ...(names.length > max ? [trusted(' and others')] : []),
 ]
 
-/** The name of an object of the service, or its id. */
 export const nameOrId = ({ name, id }: { readonly name?: string | null | undefined; readonly id: string }): Untrusted =>
   untrusted(name || id)
 
-/** A dash for a missing or empty text. */
 export const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
-/** The text of a line, for outputs and JSON. */
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')

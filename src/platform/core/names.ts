@@ -15,7 +15,7 @@ export const secretPrefix = 'WEBHOOK_'
 /** The name of a variable that an expression can use. */
 export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** The known name that a misspelled one most likely means, or undefined when none is close. */
+/** Undefined when none is close. */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = plain(given)
   const maxTypos = Math.max(1, Math.floor(wanted.length / 3))
@@ -40,7 +40,7 @@ const maxCompared = 200
 /** The variable of a shell or of another tool that a text names. */
 const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
 
-/** `; did you mean "x"?`, or an empty text when none of the first known names is close. A variable of a shell is written as an expression. */
+/** `; did you mean "x"?`, or an empty text. Compares the first known names only. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
   const variable = otherVariable.exec(given)?.[1]
   if (variable !== undefined) return `; write \${{ env.${variable} }} for the variable ${fileVariablePrefix}${variable}`
@@ -57,8 +57,8 @@ function secondsIn(text: string) {
 }
 
 /**
- * `; did you mean "5m" or "15m"?` for a duration: the known ones next to it. A number without a unit may be in seconds or minutes. Undefined
- * where one of the known ones is not a duration.
+ * `; did you mean "5m" or "15m"?`: the known durations next to it. A number without a unit may be in seconds or minutes. Undefined where a
+ * known name is not a duration.
  */
 export function nearestDurations(given: string, known: readonly string[]): string | undefined {
   const durations = known.map((name) => ({ name, seconds: secondsIn(name) ?? Number.NaN }))
@@ -75,7 +75,6 @@ export function nearestDurations(given: string, known: readonly string[]): strin
 const asQuestion = (found: readonly { readonly name: string }[]) =>
   found.length === 0 ? '' : `; did you mean ${found.map(({ name }) => `"${name}"`).join(' or ')}?`
 
-/** The only known name that starts with what was written. */
 function onlyCompletion(given: string, known: readonly string[]) {
   const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
   return longer.length === 1 ? longer[0] : undefined

@@ -13,8 +13,8 @@ const minPieceLength = 12
 const maxEncodings = 4
 
 /**
- * Replaces secrets by `***`: each in its common encodings, and every word that has twelve characters of one, whatever encodings are inside
- * each other. A server may cut, wrap or escape what it repeats. A word in which `findOther` finds something is replaced, too.
+ * Replaces secrets by `***`: each in its common encodings, and every word with twelve characters of one, whatever encodings are inside each
+ * other. A server may cut, wrap or escape what it repeats. `findOther` finds more.
  */
 export function createRedact(secrets: Iterable<string>, findOther?: Search): Redact {
   // No word of a text has a secret with spaces, but each of its words can be secret, as in `Bearer …`.
@@ -36,7 +36,7 @@ const isLongEnough = ({ length }: string) => length >= minSecretLength
 const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
   value !== null && typeof value === 'object' && !JSON.isRawJSON(value) && !isDecimal(value)
 
-/** Redacts every string inside a JSON value, keys included. A part without secrets is not copied. */
+/** Includes keys. A part without secrets is not copied. */
 export function redactDeep<T>(value: T, redact: Redact): T
 export function redactDeep(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
@@ -47,7 +47,7 @@ export function redactDeep(value: unknown, redact: Redact): unknown {
   return Array.isArray(value) ? safe.map(([, item]) => item) : Object.fromEntries(safe)
 }
 
-/** `redactDeep` for a result, in whose lists thousands of items have the same words. Signals act between two items. */
+/** The lists of a result have thousands of items with the same words. Signals act between two items. */
 export async function redactResult<T extends object>(result: T, redact: Redact): Promise<T> {
   const known = new Map<string, string>()
   const redactOnce: Redact = (text) => {
@@ -62,10 +62,10 @@ export async function redactResult<T extends object>(result: T, redact: Redact):
   return redactDeep(result, redactOnce)
 }
 
-/** The credentials of HTTP Basic. They are also a secret. */
+/** HTTP Basic sends it, so it is a secret, too. */
 export const basicPair = (keyId: string, keySecret: string): string => Buffer.from(`${keyId}:${keySecret}`).toString('base64')
 
-/** The secrets in their common encodings, longest first, without duplicates: what a runner masks. */
+/** The longest first: what a runner masks. */
 export const formsOf = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secrets.flatMap(encodeForm))].filter(isLongEnough).sort((a, b) => b.length - a.length)
 
@@ -88,10 +88,10 @@ function encodeForm(secret: string) {
 const namesInUrl =
   /(?<=\/)[a-z]+\d{0,3}(?:[._-](?:[a-z]+\d{0,3}|\d{1,3}))*(?=[/?]|$)|(?<=[?&](?:channel|env|environment|group|room|service|space|stream|subject|team|topic)=(?:%23|#)?)(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}(?:(?:[._+ -]|%20)(?:(?:[A-Z](?=[a-z])|[a-z])+\d{0,3}|\d{1,3}))*(?=[&#]|$)/
 
-/** Returns what is shown in place of a text in which it finds something. It decodes nothing. */
+/** Returns what is shown in place of the text, or undefined. It decodes nothing. */
 export type Search = (text: string) => string | undefined
 
-/** Searches decoded text for pieces of the secrets, and for whole ones that have no such pieces. */
+/** Finds pieces of the secrets in decoded text, and whole ones that have no such pieces. */
 function createSearch(secrets: readonly string[]): Search {
   // Each secret is searched as characters and as bytes, which escapes of URLs stand for. Forms have a plus sign for a space. A secret can
   // look like escapes itself.
@@ -122,7 +122,6 @@ function createSearch(secrets: readonly string[]): Search {
   }
 }
 
-/** Searches a text as it is and decoded. */
 const find = (text: string, search: Search, encodings = maxEncodings): string | undefined =>
   search(text) ??
   (encodings === 0 ? [] : decodings(text))

@@ -10,7 +10,6 @@ import { quote } from './text.ts'
 const tokens =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'(?:[^'\\]+|\\[\s\S]|'')*(?:'|\\?$)|"(?:[^"\\]+|\\[\s\S]|"")*(?:"|\\?$)|`(?:[^`\\]+|\\[\s\S]|``)*(?:`|\\?$)|\{\s*\w+\s*:[^{}]*\}|\$__\w+|\|\||\s+|\w+|[\s\S]/g
 
-/** Takes time in proportion to the length of the text. */
 export const toTokens = (text: string): readonly string[] => text.match(tokens) ?? []
 
 export const isComment = (token: string): boolean => token.startsWith('--') || token.startsWith('/*')
@@ -43,7 +42,7 @@ function isUnreadable(token: string) {
   return !/^(?:\{\s*\w+\s*:[\w(), ]+\}|\w+|[ \t\n\v\f\r]+|\|\||[()[\],.+\-*/%=<>!?:^])$/.test(token)
 }
 
-/** Whether a comment, a text or a name in quotation marks has its end. Other tokens have it. */
+/** Tokens of other kinds have their end. */
 export function isClosed(token: string): boolean {
   if (token.startsWith('/*')) return token.length > 3 && token.endsWith('*/')
   const mark = token.charAt(0)
@@ -82,7 +81,7 @@ type SqlNames = Awaited<ReturnType<typeof loadNames>> & { readonly own?: Readonl
 const isCombined = (name: string, names: SqlNames): boolean =>
   names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isCombined(name.slice(0, -one.length), names))
 
-/** The name in a word or in quotation marks, in small letters; undefined for texts, signs and the end. */
+/** Small letters; undefined for texts, signs and the end. */
 const nameInToken = (word = '') => (/^["`]/.test(word) ? word.slice(1, -1) : /^\w/.test(word) ? word : undefined)?.toLowerCase()
 
 const isNameWord = (word = '', ...names: readonly string[]) => names.includes(word.toLowerCase())
@@ -180,7 +179,7 @@ function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTab
   return `its SQL uses ${shown}, which is not a function of ClickHouse${nearest === undefined ? '' : `, as ${nearest} is`}; add your own functions to sql-functions in .watchkeeper.yml`
 }
 
-/** A column, a table or a database as SQL names it. Doubled backticks are no escapes, which `refuseForm` refuses. */
+/** Doubled backticks are no escapes, which `refuseForm` refuses. */
 export const quoteName = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '``')}\``
 
 export const nameOfTable = ({ database, table }: { readonly database: string; readonly table: string }): string =>

@@ -12,6 +12,6 @@ export function median(values: readonly number[]): number {
 export const mean = (values: readonly number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** Median distance from a center, scaled to equal the standard deviation of normally distributed values. */
+/** The median distance from a center, scaled to the standard deviation of normally distributed values. */
 export const spread = (values: readonly number[], center = median(values)): number =>
   1.4826 * median(values.map((value) => Math.abs(value - center)))

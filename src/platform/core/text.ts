@@ -17,8 +17,8 @@ export function printable(text: string): string {
 }
 
 /**
- * Cuts a text to `limit` UTF-16 units, never inside a surrogate pair, and adds the number of those left out. A text that would not become
- * shorter by that stays whole.
+ * Cuts to `limit` UTF-16 units, never inside a surrogate pair, and adds the number of those left out. A text that would not become shorter
+ * stays whole.
  */
 export function clip(text: string, limit: number): string {
   if (text.length <= limit) return text
@@ -27,12 +27,11 @@ export function clip(text: string, limit: number): string {
   return clipped.length < text.length ? clipped : text
 }
 
-/** Untrusted text for a message: printable and short. */
+/** Printable and short. */
 export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
 
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-/** A word for a shell. */
 export const shellQuote = (text: string): string => (/^[\w./:@=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** Orders by UTF-16 code units, which is the same on every machine. */
@@ -45,11 +44,11 @@ export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.tes
 export const plural = (count: number, noun: string): string =>
   `${count < 1e6 ? count : `${(count / 1e6).toFixed(1)} million`} ${count === 1 ? noun : pluralOf(noun)}`
 
-/** The first items, and one that counts the others, such as `… and 3 more`. */
+/** `more` counts the others, such as `… and 3 more`. */
 export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
   items.length > max ? [...items.slice(0, max), more(items.length - max)] : items
 
-/** ` and 3 more`, after the first `max` names of a sentence. Empty when these are all. */
+/** ` and 3 more`, or empty. */
 export const andMore = (count: number, max: number): string => (count > max ? ` and ${count - max} more` : '')
 
 /** `a, b and 3 more`. */
@@ -57,13 +56,13 @@ export const firstOf = (max: number, names: readonly string[]): string => `${nam
 
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
-/** A chart in one line: a character for each value, from zero to the largest value. */
+/** A character for each value, from zero to the largest. */
 export function sparkline(values: readonly number[]): string {
   const largest = Math.max(0, ...values)
   return values.map((value) => levels[largest === 0 ? 0 : Math.round((Math.max(0, value) / largest) * (levels.length - 1))]).join('')
 }
 
-/** A progress bar of ten characters. It is full from 100 percent on, and not before. */
+/** Ten characters, all of them full from 100 percent on, and not before. */
 export function progressBar(percent: number): string {
   const full = percent >= 100 ? 10 : Math.min(9, Math.max(0, Math.round(percent / 10)))
   return '█'.repeat(full) + '░'.repeat(10 - full)

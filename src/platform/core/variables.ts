@@ -1,2 +1,1 @@
-/** The variables of the process, by name. */
 export type Variables = Readonly<Record<string, string | undefined>>

@@ -25,14 +25,13 @@ import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
 import { clip, printable, quote } from '../core/text.ts'
 
-/** Keys and indexes from the top of a document down to a value. */
+/** Keys and indexes down to a value. */
 export type ValuePath = readonly PropertyKey[]
 
 export interface ReadDocument {
   readonly value: unknown
-  /** Location of a value, or of the nearest existing value around it. */
+  /** Falls back to the nearest existing value around it. */
   locationOf(path: ValuePath): Location
-  /** Location of the key that names the value. */
   locationOfKey(path: ValuePath): Location
 }
 
@@ -47,12 +46,11 @@ export const maxExpandedSize = 50_000
 
 const maxFileDepth = 100
 
-/** More errors would not be read. */
 const maxErrors = 20
 
 /**
- * Reads one YAML or JSON document that a person wrote. Duplicate keys, several documents, YAML warnings and numbers that lose digits
- * are errors, and so is a text that would take too much time or memory. `name` is the input or the file that diagnostics name.
+ * Reads one document that a person wrote. Duplicate keys, several documents, YAML warnings and numbers that lose digits are errors, and so
+ * is a text that would take too much time or memory. `name` is the input or the file.
  */
 export function readDocument(text: string, name: string): ReadDocument | UnreadDocument {
   const refuse = (message: string): UnreadDocument => ({ diagnostics: [errorAt({ file: name }, message)] })
@@ -94,7 +92,7 @@ const noColon = 'has no ": " after its key; write a colon and a space, as in "na
 
 const tab = 'is indented with a tab; use spaces'
 
-/** What to do about errors of the parser, whose texts are about its grammar. */
+/** The texts of the parser are about its grammar. */
 const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
   TAB_AS_INDENT: tab,
   BLOCK_AS_IMPLICIT_KEY: implicitKeyAdvice,
@@ -131,7 +129,6 @@ export const documentRules = {
 
 const errorAt = (location: Location, message: string) => diagnosticOf(documentRules, 'syntax', location, message)
 
-/** Ends reading where the text exceeds a limit, or has no meaning. */
 class ReadError extends Error {
   readonly offset: number
 
@@ -153,7 +150,6 @@ const startOfNode = (node: unknown) => (isNode(node) ? node.range?.[0] : undefin
 // for repeated keys compares each with each; keysOf finds them in one pass.
 const yamlOptions = { schema: 'core', resolveKnownTags: false, uniqueKeys: false, prettyErrors: false, logLevel: 'silent' } as const
 
-/** The first two documents; more do not matter. */
 function parseYaml(text: string, lines: LineCounter): readonly (Document.Parsed<ParsedNode> | undefined)[] {
   const stackTraceLimit = Error.stackTraceLimit
   // The parser makes an error object for every error in the text; their stack traces would take seconds, and are never shown.
@@ -178,7 +174,7 @@ function* tokensOf(text: string, lines: LineCounter): Generator<CST.Token> {
   yield* parser.end()
 }
 
-/** The value of the document with all its aliases expanded. Aliases can make a file of a few lines larger than the memory. */
+/** Aliases can make a file of a few lines larger than the memory. */
 function expandAliases(root: Node) {
   const scalars: Node[] = []
   const anchors = new Map<string, Node>()
@@ -192,7 +188,7 @@ function expandAliases(root: Node) {
     if (size > maxExpandedSize) throw new ReadError(startOfNode(node), limitExceeded.expandedSize)
     if (textLength > maxFileBytes) throw new ReadError(startOfNode(node), limitExceeded.expandedText)
   }
-  /** The node that an alias means. Below it, another node can have the same name. */
+  /** Below an alias, another node can have the same name. */
   const targetOf = (alias: Alias): Node => {
     const target = targets.get(alias) ?? anchors.get(alias.source)
     const name = quote(alias.source, 60)
@@ -243,7 +239,7 @@ function mapKeys(map: YAMLMap) {
   return [...seen]
 }
 
-/** A number that lost digits differs from the written one. It must not decide about money or alerts. */
+/** A number that lost digits must not decide about money or alerts. */
 function whyNoNumber(node: Node) {
   if (!isScalar(node) || typeof node.value !== 'number') return undefined
   const source = node.source ?? ''

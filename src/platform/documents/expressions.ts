@@ -7,16 +7,15 @@ import { quote } from '../core/text.ts'
 import type { ValuePath } from './document.ts'
 
 export interface InterpolateOptions {
-  /** The value of a variable; undefined when it is not set. */
   readonly variable: (name: string) => string | undefined
-  /** Whether the value at this path is a text even if it looks like a number. */
+  /** A text stays one even if it looks like a number. */
   readonly isText?: (path: ValuePath) => boolean
-  /** The instance whose texts are filled in, of a file with `instances`. */
+  /** Only for a file with `instances`. */
   readonly instance?: InstanceScope | undefined
   readonly room: ExpansionBudget
 }
 
-/** What may still be inserted into the files of a run, counted down; negative once it was exceeded. */
+/** Counts down what may still be inserted; negative once it was exceeded. */
 export interface ExpansionBudget {
   characters: number
 }
@@ -31,17 +30,13 @@ const maxValueLength = 48 * 1024
 
 type InstanceValue = string | number | boolean
 
-/** What `${{ instance.NAME }}` can refer to. */
 export interface InstanceScope {
   readonly key: string
-  /** The values of the instance by their names, `key` included. */
+  /** Includes `key`. */
   readonly values: ReadonlyMap<string, InstanceValue>
 }
 
-/**
- * Replaces `${{ env.NAME }}` in texts by the variable, and `${{ instance.NAME }}` by the value of the instance. Credentials, unset variables
- * and other expressions are errors.
- */
+/** Credentials, unset variables and other expressions are errors. */
 export function interpolate(value: unknown, options: InterpolateOptions) {
   const errors: { path: ValuePath; message: string }[] = []
   const visit = (part: unknown, path: ValuePath): unknown =>
@@ -54,7 +49,7 @@ export function interpolate(value: unknown, options: InterpolateOptions) {
 // An expression ends at its brackets, or is not closed at all.
 const expressionForm = /\$\{\{((?:(?!\}\}).)*)(\}\}|$)/gs
 
-/** Whether a text has an expression, or the escape of a literal `${{`. */
+/** Also true for the escape of a literal `${{`. */
 export const hasExpression = (text: string): boolean => text.includes('${{')
 
 /** A literal `${{` is an expression whose value is a text, as on GitHub: `${{ '${{' }}`. */
@@ -62,10 +57,8 @@ const literalText = "'${{'"
 
 const escapedLiteral = `\${{ ${literalText} }}`
 
-/** Whether a variable is a part of the text. */
 export const hasVariable = (text: string): boolean => hasExpression(text.replaceAll(escapedLiteral, ''))
 
-/** The value as a file writes it, with `${{` in texts escaped. */
 export function escapeExpressions(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
 
 export function escapeExpressions(value: unknown): unknown
@@ -81,7 +74,7 @@ const nameAfter = (prefix: string, inside: string) => {
 
 export const countExpressions = (text: string): number => [...text.matchAll(expressionForm)].length
 
-/** The names in expressions `instance.NAME` of a text. */
+/** The names in `instance.NAME`. */
 export const instanceNamesIn = (text: string): readonly string[] =>
   [...text.matchAll(expressionForm)].flatMap(([, within = '', end]) => (end === '' ? [] : (nameAfter('instance.', within.trim()) ?? [])))
 

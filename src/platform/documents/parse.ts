@@ -4,16 +4,15 @@ import { type ReadDocument, readDocument } from './document.ts'
 import { schemaDiagnostics } from './validate.ts'
 
 /**
- * Reads a document and validates it. Throws an InputError with everything that is wrong, and where. `schemaFor` chooses a schema by
- * the value, so that diagnostics are about the form that was meant.
+ * Throws an InputError with everything that is wrong, and where. `schemaFor` chooses by the value, so that diagnostics are about the form
+ * that was meant.
  */
 export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
 
 type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
 
 /**
- * The parsed document with the locations of its values, for rules beyond the schema. `prepare` gives what is parsed, which can have
- * what the document has at other places.
+ * Keeps the locations for rules beyond the schema. `prepare` gives what is parsed, which can have what the document has at other places.
  */
 export function parseWithLocations<T>(
   text: string,

@@ -5,15 +5,15 @@ import type { ValuePath } from './document.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** What a person may write, as text for messages. */
+    /** What a person may write, for messages. */
     accepts?: string
     /** Other words for the fields of a map, each with the field that it means, or with what to do instead. */
     aliases?: Readonly<Record<string, string>>
-    /** What to write instead of other words, in lower case, for a value. */
+    /** What to write instead of other words, in lower case. */
     synonyms?: Readonly<Record<string, string>>
     /** What to do where a required value is missing. */
     missing?: string
-    /** Whether the value is never shown, not even when it is wrong. */
+    /** Never shown, not even when it is wrong. */
     secret?: boolean
     /** The title above the input in help. */
     group?: string
@@ -38,19 +38,18 @@ export function coreOf(schema: Schema): Schema {
   return schema instanceof z.ZodPipe ? coreOf(schema.def.in) : schema
 }
 
-/** Whether the field accepts `true` and `false`. */
 export function isFlag(schema: Schema): boolean {
   const core = coreOf(schema)
   return core instanceof z.ZodBoolean || (core instanceof z.ZodLiteral && core.values.has(true))
 }
 
-/** The schema inside optional, default, transform and nullable. */
+/** Looks inside nullable, too. */
 function valueSchema(schema: Schema): Schema {
   const core = coreOf(schema)
   return core instanceof z.ZodNullable ? valueSchema(core.def.innerType) : core
 }
 
-/** The metadata of a field, on whichever of its wrappers it is. */
+/** The metadata may be on any of the wrappers. */
 export function metaOf(schema: Schema): z.GlobalMeta {
   const meta = z.globalRegistry.get(schema)
   if (meta !== undefined) return meta
@@ -58,7 +57,6 @@ export function metaOf(schema: Schema): z.GlobalMeta {
   return schema instanceof z.ZodPipe ? metaOf(schema.def.in) : {}
 }
 
-/** The default of a field; undefined without one. */
 export function defaultOf(schema: Schema): unknown {
   if (schema instanceof z.ZodDefault) return schema.def.defaultValue
   return schema instanceof z.ZodOptional ? defaultOf(schema.def.innerType) : undefined
@@ -66,20 +64,20 @@ export function defaultOf(schema: Schema): unknown {
 
 export const isRequired = (schema: Schema): boolean => !z.safeParse(schema, undefined).success
 
-/** Whether the field accepts texts and no numbers: a name may look like a number. */
+/** A name may look like a number. */
 export function isText(field: Schema | undefined): boolean {
   const core = field === undefined ? undefined : valueSchema(field)
   if (core instanceof z.ZodUnion) return core.options.some(isText) && !core.options.some((option) => coreOf(option) instanceof z.ZodNumber)
   return core instanceof z.ZodString || core instanceof z.ZodEnum
 }
 
-/** Reads own properties only, because a file may have a key such as `toString`. */
+/** A file may have a key such as `toString`. */
 export const ownValue = (value: unknown, key: PropertyKey): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 
 export const valueAt = (value: unknown, path: ValuePath): unknown => path.reduce(ownValue, value)
 
-/** The schema of what is at the path, as far down as the schema goes; `value` is what is at its top. */
+/** Goes as far down as the schema; `value` is what is at its top. */
 export function schemaAt(schema: Schema, path: ValuePath, value: unknown): Schema | undefined {
   const [key, ...rest] = path
   if (key === undefined) return metaOf(schema).accepts === undefined ? coreOf(schema) : schema
@@ -105,7 +103,7 @@ export const isInForm = (form: z.ZodObject, key: string): boolean => Object.hasO
 
 export const fieldOf = (form: z.ZodObject, key: string): Schema | undefined => (isInForm(form, key) ? form.shape[key] : undefined)
 
-/** The keys of a map, in whichever of its forms. */
+/** A map may have several forms. */
 export function knownKeys(field: Schema | undefined): readonly string[] {
   if (field instanceof z.ZodObject) return Object.keys(field.shape)
   if (field instanceof z.ZodRecord) return field.keyType instanceof z.ZodEnum ? field.keyType.options.map(String) : []
@@ -116,7 +114,7 @@ export function knownKeys(field: Schema | undefined): readonly string[] {
 export const isServerDefault = (schema: z.ZodObject, key: string, value: unknown): boolean =>
   value !== undefined && unionForms(schema)[0]?.serverDefaults.get(key) === value
 
-/** Whether the field has no meaning in this map, because the field that it belongs to is empty. */
+/** True where the field that it belongs to is empty. */
 export function isUnused(schema: z.ZodObject, key: string, map: object): boolean {
   const stated = unionForms(schema)[0]?.statedDefaults.find((one) => one.key === key)
   return stated?.beside !== undefined && !ownValue(map, stated.beside)
@@ -135,7 +133,6 @@ interface StatedDefault extends NonNullable<z.GlobalMeta['writeDefault']> {
   readonly value: unknown
 }
 
-/** One form that a map may have. */
 interface Form {
   readonly schema: z.ZodObject
   /** Literal fields tell the forms of a union apart. */
@@ -144,7 +141,7 @@ interface Form {
   readonly statedDefaults: readonly StatedDefault[]
 }
 
-/** The form whose literals the value has; of several, the one with most of them. Undefined where every form contradicts the value. */
+/** The form with most of the literals of the value. Undefined where every form contradicts the value. */
 export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject | undefined {
   let best: { readonly form: Form; readonly matches: number } | undefined
   for (const form of schema === undefined ? [] : unionForms(schema)) {
@@ -154,9 +151,9 @@ export function formOf(schema: Schema | undefined, value: unknown): z.ZodObject 
   return best?.form.schema
 }
 
-/** How a walk makes a value again. What goes along beside it is another value, or a path. */
+/** What goes along `beside` a value is another value, or a path. */
 export interface FormWalk<Beside> {
-  /** Makes a map again, which has this form; `inner` is a field after the walk. */
+  /** `inner` is a field after the walk. */
   map(at: {
     readonly map: AnyMap
     readonly form: z.ZodObject | undefined
@@ -165,13 +162,12 @@ export interface FormWalk<Beside> {
     inner(key: string): unknown
   }): AnyMap
   leaf?(value: unknown, schema: Schema | undefined): unknown
-  /** What goes along into a field of a map, or an item of a list. */
   into?(beside: Beside, key: string | number, item: unknown): Beside
 }
 
 type AnyMap = Readonly<Record<string, unknown>>
 
-/** Walks over a value with its schema, and makes it again map by map. */
+/** Makes a value again, map by map. */
 export function mapForms<Beside>(value: AnyMap, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): AnyMap
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown
 export function mapForms<Beside>(value: unknown, schema: Schema | undefined, walk: FormWalk<Beside>, beside: Beside): unknown {
@@ -186,7 +182,7 @@ export function mapForms<Beside>(value: unknown, schema: Schema | undefined, wal
   return walk.map({ map: value, form, schema, beside, inner })
 }
 
-/** The option that was most likely meant by a wrong value; undefined where the value is not a map, or no option is one. */
+/** Undefined where the value is not a map, or no option is one. */
 export function nearestOption(union: z.ZodUnion, value: unknown): Schema | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const keys = Object.keys(value)
@@ -214,7 +210,7 @@ function compareLiterals({ literals }: Form, value: unknown): { readonly matches
   return { matches, contradictions }
 }
 
-/** The forms of a map, with those of unions inside of unions; none for any other value. There are thousands of values to compare. */
+/** Includes those of unions inside of unions. There are thousands of values to compare. */
 const unionForms: (schema: Schema) => readonly Form[] = oncePer((schema) => {
   const core = valueSchema(schema)
   return core instanceof z.ZodObject

@@ -10,10 +10,7 @@ export const schemaRules = {
   schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
 } as const satisfies Rules
 
-/**
- * Explains why a value of the document does not match its schema; `base` is the path of that value. A custom issue with the param
- * `isComplete` has a message that needs no list of what is accepted.
- */
+/** `base` is the path of the value. A custom issue with the param `isComplete` has a message that needs no list of what is accepted. */
 export function schemaDiagnostics(
   error: z.ZodError,
   document: ReadDocument,
@@ -28,7 +25,7 @@ export function schemaDiagnostics(
   return issues.filter((issue) => !isConsequence(issue)).flatMap((issue) => describeProblem(issue, subject))
 }
 
-/** Diagnostics of the unknown fields that most likely mean a known one that is missing. */
+/** Unknown fields that most likely mean a known one that is missing. */
 export function misspelledFieldDiagnostics(
   error: z.ZodError | undefined,
   document: ReadDocument,
@@ -43,11 +40,11 @@ export function misspelledFieldDiagnostics(
   })
 }
 
-/** The fields of the same map that a rule of its schema needs, by the param `needs` of the issue. */
+/** Fields of the same map, by the param `needs` of the issue. */
 export const neededFields = (issue: z.core.$ZodIssue): readonly string[] =>
   issue.code === 'custom' && Array.isArray(issue.params?.needs) ? issue.params.needs.map(String) : []
 
-/** The paths of the fields that were most likely meant by unknown ones: they are missing, and the unknown field is reported. */
+/** Paths of missing fields that unknown ones most likely mean. Only the unknown field is reported. */
 function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: Validated) {
   if (issue.code !== 'unrecognized_keys') return []
   const value = valueAt(checked, issue.path)
@@ -58,7 +55,6 @@ function misspelledFields(issue: z.core.$ZodIssue, { schema, value: checked }: V
   })
 }
 
-/** The known field that an unknown one most likely means. */
 function meantField(key: string, form: Schema | undefined) {
   const alias = form && ownValue(metaOf(form).aliases, key)
   const known = knownKeys(form)
@@ -72,7 +68,7 @@ interface Validated {
   readonly value: unknown
 }
 
-/** Replaces the issue of a union by those of the option that was most likely meant. */
+/** Replaces the issue of a union by those of its most likely option. */
 function meantIssues(issue: z.core.$ZodIssue, schema: z.ZodType, value: unknown): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue]
   const union = schemaAt(schema, issue.path, value)
@@ -102,7 +98,6 @@ function describeProblem(issue: z.core.$ZodIssue, { document, schema, base, valu
   return [issueDiagnostic(location, `${prefix}${explainIssue(issue, value, field)}`)]
 }
 
-/** What is wrong with the value of a field or an input, and what to write instead. */
 export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Schema | undefined): string {
   const { secret, missing } = field === undefined ? {} : metaOf(field)
   const accepted = describeAccepted(issue, field)
@@ -179,7 +174,7 @@ const typeNames: Readonly<Record<string, string>> = {
   boolean: 'true or false',
 }
 
-/** What is accepted: in the field's own words, or by the type, size or choices that the issue is about. */
+/** The field's own words, or the type, size or choices of the issue. */
 function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
   const accepts = field === undefined ? undefined : metaOf(field).accepts
   const accepted = accepts ?? (issueChoices(issue).join(', ') || describeExpected(issue, field))
@@ -212,7 +207,6 @@ function typeNameOf(option: Schema) {
   return (core instanceof z.ZodUnion ? 'a map' : typeNames[core._zod.def.type]) ?? core._zod.def.type
 }
 
-/** The words that the issue or the description of the field lists. */
 function issueChoices(issue: z.core.$ZodIssue, field?: Schema) {
   if (issue.code === 'invalid_value') return issue.values.map(String)
   if (issue.code === 'invalid_union' && 'options' in issue) return (issue.options ?? []).map(String)

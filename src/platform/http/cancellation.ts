@@ -1,16 +1,14 @@
 import { letEventsAct } from '../core/clock.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 
-/** The writes of a run that the server may have applied: for the exit code of a run that did not complete. */
+/** Writes that the server may have applied, for the exit code of a run that did not complete. */
 export interface WriteLog {
-  /** Notes that a write is about to be sent. */
   sent(): void
-  /** The server certainly did not apply one of those that were sent. */
+  /** The server certainly did not apply one that was sent. */
   notApplied(): void
   mayHaveWritten(): boolean
 }
 
-/** A log without writes. */
 export function createWriteLog(): WriteLog {
   let count = 0
   return {
@@ -24,13 +22,11 @@ export function createWriteLog(): WriteLog {
   }
 }
 
-/** The two signals that end a run. */
 export interface Cancellation {
   /** Aborted by the first signal: nothing new is sent, waits end. */
   readonly stop: AbortSignal
   /** Aborted a little later: requests under way end, too. */
   readonly abort: AbortSignal
-  /** Notes of writes, so that a canceled run can tell whether it wrote anything. */
   readonly writes?: WriteLog
 }
 
@@ -43,7 +39,7 @@ export const createCheckpoint =
     if (remainingMs() <= 0) throw new WatchkeeperError('deadline', 'timeout-seconds leaves no time for the rest. Nothing was written.')
   }
 
-/** Settles as the promise does. Rejects with the reason of the signal as soon as it is aborted. */
+/** Rejects with the reason of the signal as soon as it is aborted. */
 export function unlessAborted<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason)

@@ -2,12 +2,11 @@ import { quote } from '../core/text.ts'
 import { type Headers, rateLimitStatus, serverWaitMs } from './rate-limit.ts'
 
 /**
- * Whether the server carried out a write that failed: `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the
- * answer does not show it. Retries depend on it, because a repeated create makes a duplicate.
+ * `not-applied`: certainly not; `refused`: the server rejected it; `unknown`: the answer does not show it. A repeated create makes a
+ * duplicate.
  */
 export type WriteOutcome = 'not-applied' | 'refused' | 'unknown'
 
-/** Why an attempt has no usable answer. */
 export type FailureCause =
   | 'connection' // nothing, or not the whole answer, arrived
   | 'lookup' // the host name does not exist
@@ -22,29 +21,26 @@ export type FailureCause =
   | 'unfit' // a success whose JSON does not fit
   | 'too-large'
 
-/** One attempt to send a request that failed. */
 export interface Failure {
   readonly cause: FailureCause
   readonly writeOutcome: WriteOutcome
-  /** What happened, printable and without a full stop. Empty where an answer has no message. */
+  /** Printable and without a full stop. Empty where an answer has no message. */
   readonly detail: string
   readonly status?: number | undefined
   readonly code?: string
-  /** `host[:port]` of the proxy of a failed exchange. */
+  /** `host[:port]` */
   readonly proxyHost?: string | undefined
-  /** Headers of the answer; empty without one. */
+  /** Empty without an answer. */
   readonly headers: Headers
-  /** How long the server asks to wait. */
   readonly waitMs?: number | undefined
 }
 
-/** An exchange without a whole answer, before any status is judged. `code` comes from Node, undici, OpenSSL or this project. */
+/** `code` comes from Node, undici, OpenSSL or this project. */
 export class ExchangeFailure extends Error {
   override readonly name = 'ExchangeFailure'
   readonly code: string
-  /** Bytes of the answer's body that had arrived. */
+  /** Bytes of the answer's body. */
   readonly bytes: number
-  /** The status that the proxy answered with, where it was the proxy that refused. */
   readonly proxyStatus: number | undefined
 
   constructor(
@@ -62,7 +58,7 @@ export class ExchangeFailure extends Error {
 // undici reports a proxy's refusal as if the user had canceled, or had called it wrongly. Only the message shows the cause.
 const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
 
-/** Finds the code in an error of undici or Node. `timeoutCode` is given when our own total limit ended the exchange. */
+/** `timeoutCode` is given when our own total limit ended the exchange. */
 export function toExchangeFailure(thrown: unknown, bytes: number, timeoutCode?: string): ExchangeFailure {
   if (thrown instanceof ExchangeFailure) return thrown
   const causes = [...chain(thrown)]
@@ -93,7 +89,7 @@ const neverConnected = new Set([
   'PROXY_REFUSED',
 ])
 
-/** The codes with which Node and OpenSSL refuse a certificate or a handshake: no request was sent yet. */
+/** A refused certificate or handshake: no request was sent yet. */
 const isTlsCode = (code: string) =>
   /^(?:ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH)/.test(
     code,
@@ -118,10 +114,10 @@ const connectionFailures: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
 }
 
-/** Limit for a connection with its TLS handshake. */
+/** Includes the TLS handshake. */
 export const connectTimeoutMs = 10_000
 
-/** `timeoutMs` is the limit of the exchange, and `proxyHost` the `host[:port]` of the proxy in between. */
+/** `proxyHost` is `host[:port]`. */
 export function failureOfExchange(failure: ExchangeFailure, timeoutMs: number, proxyHost: string | undefined): Failure {
   const { code, proxyStatus } = failure
   return {
@@ -155,7 +151,7 @@ function describeExchange({ code, bytes, message }: ExchangeFailure, timeoutMs: 
   return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
 }
 
-/** What happened, in one line and without a full stop. `name` is that of the server. */
+/** One line without a full stop. `name` is that of the server. */
 export function describeFailedRequest(
   { status, code, proxyHost, detail }: Pick<Failure, 'detail'> & Partial<Failure>,
   name: string,
@@ -171,7 +167,7 @@ interface FailedAnswer {
   readonly headers: Headers
 }
 
-/** An answer with an error status. `detail` is its message. `nowMs` is the time of its arrival, in milliseconds since the epoch. */
+/** `nowMs` is the time of arrival, in milliseconds since the epoch. */
 export function failureOfStatus({ status, headers }: FailedAnswer, detail: string, nowMs: number): Failure {
   const waitMs = serverWaitMs(status, headers, nowMs)
   const known = { detail, status, headers, waitMs }
@@ -179,7 +175,7 @@ export function failureOfStatus({ status, headers }: FailedAnswer, detail: strin
   return { ...known, cause: 'status', writeOutcome: refusals.has(status) ? 'refused' : 'unknown' }
 }
 
-/** A redirect is never followed. `from` is the address of the request. */
+/** `from` is the address of the request. */
 export function failureOfRedirect({ status, headers }: FailedAnswer, from: URL): Failure {
   const { location } = headers
   const target = location !== undefined && URL.canParse(location, from.href) ? new URL(location, from).origin : undefined

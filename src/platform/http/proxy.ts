@@ -12,10 +12,7 @@ interface ApiAddress {
   readonly isUnencrypted: boolean
 }
 
-/**
- * Accepts https, and plain http for loopback addresses or where `allowHttp` is set. Returns the address, or the problem. Without
- * `allowHttp`, no setting accepts plain http for this address.
- */
+/** Accepts https, and plain http for loopback addresses or with `allowHttp`. Undefined: no setting accepts plain http for this address. */
 export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySettings = {}): ApiAddress | { readonly problem: string } {
   if (!addressGrammar.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
@@ -30,17 +27,17 @@ export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySetti
   return { url, isUnencrypted }
 }
 
-/** Whether a request leaves this machine in plain text: also to a loopback address, through a proxy, which gets all of it. */
+/** True also for a loopback address through a proxy, which gets all of it. */
 export function isReadableOnTheWay(url: URL, proxy: ProxySettings): boolean {
   const receiver = proxyUrlFor(url, proxy)?.hostname ?? url.hostname
   return url.protocol === 'http:' && !(isLoopback(url.hostname) && isLoopback(receiver))
 }
 
-/** Whether a host is this machine. The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1. */
+/** The URL parser has already turned 0x7f.1 and 2130706433 into 127.0.0.1. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 
-/** URLs of proxies, and the hosts that are reached without one, separated by commas. */
+/** Hosts in `noProxy` are separated by commas. */
 export interface ProxySettings {
   readonly httpProxy?: string
   readonly httpsProxy?: string
@@ -48,8 +45,8 @@ export interface ProxySettings {
 }
 
 /**
- * Reads `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`. The lower-case spelling wins, as in other tools. Diagnostics name the variable and never
- * its value, which may hold a password. Connections whose certificates are not checked are an error.
+ * The lower-case spelling wins, as in other tools. Diagnostics quote no value, which may hold a password. Connections whose certificates
+ * are not checked are an error.
  */
 export function readProxySettings(env: Variables): {
   readonly settings: ProxySettings
@@ -98,7 +95,7 @@ function problemOf(text: string) {
   return isShort ? `has a password of fewer than ${minSecretLength} characters, which cannot be redacted` : undefined
 }
 
-/** The users and passwords of proxies, decoded, and the secret one as written: a user without a password may be a token. */
+/** Decoded, and the secret one as written: a user without a password may be a token. */
 const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
   [httpProxy, httpsProxy]
     .flatMap((text) => (text !== undefined && URL.canParse(text) ? [new URL(text)] : []))
@@ -107,11 +104,11 @@ const proxyCredentials = ({ httpProxy, httpsProxy }: ProxySettings) =>
 
 const decodedOr = (text: string) => tryDecode(text) ?? text
 
-/** The passwords of proxies, or users without one, as written and decoded, and what HTTP Basic makes of them. */
+/** Secrets as written and decoded, and what HTTP Basic makes of them. */
 export const proxySecrets = (settings: ProxySettings): readonly string[] =>
   proxyCredentials(settings).flatMap(({ user, password, written }) => [written, password || user, basicPair(user, password)])
 
-/** The users of proxies, which errors hide. No log masks those with a password, because GitHub drops outputs that have a masked word. */
+/** Errors hide them. No log masks those with a password, because GitHub drops outputs that have a masked word. */
 export const proxyUsers = (settings: ProxySettings): readonly string[] => proxyCredentials(settings).map(({ user }) => user)
 
 /** Undefined where a `%` begins no escape sequence. */
@@ -123,7 +120,7 @@ export function tryDecode(text: string): string | undefined {
   }
 }
 
-/** `host:port` of the proxy that requests to this origin go through, without credentials; for messages. */
+/** `host:port` without credentials, for messages. */
 export const proxyHost = (origin: URL, proxy: ProxySettings): string | undefined => proxyUrlFor(origin, proxy)?.host
 
 function proxyUrlFor(origin: URL, { httpProxy, httpsProxy, noProxy = '' }: ProxySettings): URL | undefined {

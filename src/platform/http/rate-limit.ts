@@ -1,18 +1,16 @@
 import type { Clock } from '../core/clock.ts'
 import { unlessAborted } from './cancellation.ts'
 
-/** The status with which a server refuses a request until the window of its rate limit ends. */
 export const rateLimitStatus = 429
 
-/** Headers of an answer, by their names in lower case. */
+/** Names are in lower case. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-/** The fixed window of the key, as the headers of an answer state it. */
 interface RateLimitWindow {
   readonly limit: number
   readonly remaining: number
   readonly resetMs: number
-  /** Length of a whole window, where the policy header gives it. */
+  /** Undefined without a policy header. */
   readonly windowMs: number | undefined
 }
 
@@ -33,10 +31,7 @@ export function readRateLimitWindow(headers: Headers): RateLimitWindow | undefin
 // The clocks of server and client differ: one second more avoids the next refusal.
 const resetMarginMs = 1000
 
-/**
- * How long the server asks us to wait; undefined when it does not say. `Retry-After` counts on every answer, the end of the
- * window only where the window is why it refused.
- */
+/** `Retry-After` counts on every answer, the end of the window only where the window is why the server refused. */
 export function serverWaitMs(status: number, headers: Headers, nowMs: number): number | undefined {
   const retryAfter = retryAfterMs(headers['retry-after'], instantOf(headers.date) ?? nowMs)
   const reset = status === rateLimitStatus ? secondsGrammar(limitHeader(headers, 'reset')) : undefined
@@ -64,7 +59,7 @@ function secondsGrammar(value: string | undefined) {
   return value !== undefined && /^\d{1,12}(?:\.\d{1,9})?$/.test(value) ? Number(value) : undefined
 }
 
-/** A fixed window: `limit` requests of a key in every `windowMs`. */
+/** `limit` requests of a key in every `windowMs`. */
 export interface RateLimit {
   readonly limit: number
   readonly windowMs: number
@@ -76,25 +71,23 @@ const timerMarginMs = 50
 // A self-hosted server rounds the rest of the window up to whole seconds.
 const roundingMs = 1000
 
-/** A request that may be sent now. One of both functions must be called once. */
+/** One of both functions must be called once. */
 export interface Admission {
-  /** Ends a request with the status and headers of its answer, or with nothing when none came. */
+  /** Gets nothing when no answer came. */
   settle(answer?: { readonly status: number; readonly headers: Headers }): void
   /** The request was not sent. */
   cancel(): void
 }
 
-/** How many requests may be sent now without a wait. */
+/** Requests that may be sent now without a wait. */
 export interface Quota {
   readonly limit: number
   readonly remaining: number
 }
 
-/** Keeps the requests of one key within the server's rate limit. */
 export interface Pacer {
   /**
-   * Resolves when one more request may be sent, first come first served. Rejects with the signal's reason when aborted.
-   * `onWait` is called before a wait starts, and may throw to refuse it.
+   * First come first served. Rejects with the signal's reason when aborted. `onWait` is called before a wait, and may throw to refuse it.
    */
   admit(options: { readonly signal: AbortSignal; readonly onWait: (waitMs: number) => void }): Promise<Admission>
   /** Undefined until an answer states the limit. */
@@ -109,15 +102,14 @@ interface Window {
 }
 
 /**
- * A pacer for one key. It learns the limit from the answers, and uses the documented one before. Every request counts from its sending to
- * the end of the window that its answer states. Answers may arrive in any order: none of them frees a window before its end.
+ * Learns the limit from the answers, and uses the documented one before. Every request counts from its sending to the end of the window
+ * that its answer states. Answers may arrive in any order: none of them frees a window before its end.
  */
 export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   let { limit, windowMs } = documented
   let isLimitStated = false
   let windows: readonly Window[] = []
   let inFlight = 0
-  /** The time before which the last refusal forbids requests. */
   let blockedUntil = Number.NEGATIVE_INFINITY
   let queue: Promise<unknown> = Promise.resolve()
   const answers = createAnswerNews()
@@ -128,7 +120,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
     windows = windows.filter(({ endsBefore }) => endsBefore > now)
   }
 
-  /** How long until one more may go: 0 for now, infinite where only an answer can tell. */
+  /** 0 for now, infinite where only an answer can tell. */
   function waitMs(now: number): number {
     dropEndedWindows(now)
     if (now < blockedUntil) return blockedUntil - now
@@ -230,7 +222,7 @@ export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   }
 }
 
-/** Tells requests that wait about the next answer. Its signal is only made when a request waits. */
+/** Makes a signal only when a request waits. */
 function createAnswerNews() {
   let next: AbortController | undefined
   return {
@@ -238,7 +230,6 @@ function createAnswerNews() {
       next?.abort()
       next = undefined
     },
-    /** Aborted when the next answer comes. */
     next(): AbortSignal {
       next ??= new AbortController()
       return next.signal
@@ -249,7 +240,6 @@ function createAnswerNews() {
 // One pacer per clock, address and key: the limit belongs to the key, and several clients of one process may share it.
 const pacers = new WeakMap<Clock, Map<string, Pacer>>()
 
-/** The shared pacer of a clock, an origin and a key. */
 export function pacerFor(
   clock: Clock,
   { origin, key, documented }: { readonly origin: string; readonly key: string; readonly documented: RateLimit },

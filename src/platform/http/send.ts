@@ -4,16 +4,15 @@ import { ExchangeFailure, type Failure, type FailureCause, failureOfExchange, fa
 import { decideRetry, type RetryDecision, type RetryPolicy } from './retry.ts'
 import type { Answer, Exchange, Transport } from './transport.ts'
 
-/** What requests need of their process. */
 export interface SendDeps {
   readonly clock: Clock
   readonly random: () => number
-  /** Called for every retry and every long wait, with one line each. */
+  /** Gets one line for every retry and every long wait. */
   readonly note: (line: string) => void
   readonly cancellation: Cancellation
 }
 
-/** Starts the time that a group of requests has, and returns how much of it is left, in milliseconds. */
+/** Returns how much time is left, in milliseconds. */
 export function startDeadline(clock: Clock, deadlineMs: number): () => number {
   const endsAtMs = clock.monotonicMs() + deadlineMs
   return () => endsAtMs - clock.monotonicMs()
@@ -22,7 +21,7 @@ export function startDeadline(clock: Clock, deadlineMs: number): () => number {
 /** `1.5 s`. */
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** Sends a request once. Resolves to the answer with its status, or to a failure when no whole answer came, or a redirect. */
+/** A redirect is a failure. */
 export async function sendOnce(
   transport: Transport,
   exchange: Exchange,
@@ -37,14 +36,13 @@ export async function sendOnce(
   }
 }
 
-/** The last attempt of a request, which failed, and what follows from it. */
 export interface FailedAttempt<F> {
   readonly failure: F
-  /** Requests that were sent, this one included. */
+  /** Includes this one. */
   readonly sent: number
   /** `attempt 2 of 5`, without those that a rate limit refused; `attempt 6` after a refusal by a rate limit. */
   readonly label: string
-  /** This attempt or an earlier one may have been carried out, although its answer was lost. */
+  /** This attempt or an earlier one may have been carried out. */
   readonly isOutcomeUnknown: boolean
   readonly decision: RetryDecision
   /** A signal ended the wait for the next attempt. */
@@ -55,14 +53,13 @@ interface SendRules<F> {
   readonly maxAttempts: number
   remainingMs(): number
   policyOf(failure: F): RetryPolicy
-  /** Names the failure in the line of the log about a retry. */
   describe(failure: F): string
   onFailure?(failed: FailedAttempt<F>): void
-  /** Writes the line about a retry to the log. Default: `note` of the process. */
+  /** Default: `note` of the process. */
   note?(line: string, failed: FailedAttempt<F>, waitMs: number): void
 }
 
-/** The loop of every request: tries until there is a value, or nothing more to try. `tryOnce` gets the attempt before it. */
+/** The loop of every request. `tryOnce` gets the attempt before it. */
 export async function sendWithRetries<T, F extends Failure>(
   tryOnce: (last: FailedAttempt<F> | undefined) => Promise<{ readonly value: T } | { readonly failure: F }>,
   rules: SendRules<F>,

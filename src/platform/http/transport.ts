@@ -10,7 +10,6 @@ import type { Method } from './retry.ts'
 /** Longest answer that is read, raw and inflated. The largest documented one is far below. */
 const maxAnswerBytes = 16 * 1024 * 1024
 
-/** Reads all chunks. Throws an ExchangeFailure when they are larger than `maxAnswerBytes`. */
 async function readAll(chunks: AsyncIterable<Buffer>, onBytes: (bytes: number) => void): Promise<Buffer> {
   const read: Buffer[] = []
   let bytes = 0
@@ -26,7 +25,7 @@ async function readAll(chunks: AsyncIterable<Buffer>, onBytes: (bytes: number) =
 const tooLarge = (bytes: number, cause?: unknown) =>
   new ExchangeFailure('TOO_LARGE', `the answer is larger than the limit of ${maxAnswerBytes / 1024 / 1024} MiB`, { bytes, cause })
 
-/** Inflates and decodes. Throws an ExchangeFailure for an unknown encoding, a gzip bomb, broken gzip or bytes that are not UTF-8. */
+/** Throws an ExchangeFailure for an unknown encoding, a gzip bomb, broken gzip or bytes that are not UTF-8. */
 async function decodeBody(raw: Buffer, contentEncoding: string | undefined) {
   const bytes = await inflate(raw, contentEncoding?.trim().toLowerCase())
   try {
@@ -91,32 +90,30 @@ async function loadConnect(origin: URL, proxy: ProxySettings): Promise<() => Con
   }
 }
 
-/** One request. `url` has the path and the query. */
+/** `url` has the path and the query. */
 export interface Exchange {
   readonly method: Method | 'PATCH'
   readonly url: URL
   readonly body: string | undefined
-  /** Undefined for a request without a key. */
   readonly authorization: string | undefined
   readonly userAgent: string
-  /** Whether the answer can also be a stream of events. */
+  /** The answer can also be a stream of events. */
   readonly acceptsEvents?: boolean
-  /** Limit for connecting, sending and reading together. */
+  /** Includes connecting, sending and reading. */
   readonly timeoutMs: number
   readonly signal: AbortSignal
 }
 
-/** A whole answer, with any status. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The decoded body; empty when the body of an error answer could not be read. */
+  /** Empty when the body of an error answer could not be read. */
   readonly text: string
 }
 
-/** One HTTP exchange at a time. It judges no status, follows no redirect and repeats nothing. */
+/** Judges no status, follows no redirect and repeats nothing. */
 export interface Transport {
-  /** `host[:port]` of the proxy in between. */
+  /** `host[:port]` */
   readonly proxyHost: string | undefined
   ready(): Promise<void>
   /** Throws an ExchangeFailure when no whole answer came. */
@@ -124,7 +121,7 @@ export interface Transport {
   close(): Promise<void>
 }
 
-/** A transport to one origin, with connections that are kept until it is closed. */
+/** Keeps connections until it is closed. */
 export function createTransport(origin: URL, proxy: ProxySettings, clock: Clock): Transport {
   let opened: Promise<{ readonly connect: () => Connections; readonly shared: Connections }> | undefined
   const open = () => {

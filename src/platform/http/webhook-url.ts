@@ -1,14 +1,14 @@
 import { minSecretLength, withoutEscapes } from '../core/secrets.ts'
 import { isLoopback, tryDecode } from './proxy.ts'
 
-/** Accepts the address of a webhook: https, or plain http for loopback addresses. Its path and query hold a secret. */
+/** Accepts https, and plain http for loopback addresses. */
 export function isWebhookUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?][^\s\\#]*)?$/i.test(text) || !URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
   return protocol === 'https:' || isLoopback(hostname)
 }
 
-/** The secret part of the address of a webhook, as written and as sent: its path and query. Another text is secret as a whole. */
+/** Path and query, as written and as sent. Another text is secret as a whole. */
 export function webhookSecrets(text: string): readonly string[] {
   if (!/^https?:\/\/[^\s\\/?#@]+(?:[/?#]|$)/i.test(text) || !URL.canParse(text)) return [text]
   const { pathname, search } = new URL(text)
@@ -20,8 +20,8 @@ export function webhookSecrets(text: string): readonly string[] {
 const maxPathLength = 64
 
 /**
- * Finds URLs of webhooks that somebody copied into a text, in any spelling: the host of one and what follows it, or `@` and the host of one
- * with a user. Shows the host. A path alone is not searched: files, ids and names can have a part of it.
+ * Finds copied URLs of webhooks, in any spelling: the host of one and what follows it, or `@` and the host of one with a user. Shows the
+ * host. A path alone is not searched: files, ids and names can have a part of it.
  */
 export function createCopiedUrls() {
   const hosts = new Map<string, { readonly shown: string; readonly paths: Set<string> }>()

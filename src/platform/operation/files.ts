@@ -1,48 +1,43 @@
-/** Files inside the workspace that match globs. */
 export interface FoundFiles {
   readonly paths: readonly string[]
   /** Those that are links to files. Absent without any. */
   readonly links?: readonly string[]
-  /** Directories that wildcards did not enter, and that may have more files that match. Sorted. */
+  /** Directories that wildcards did not enter, and that may have files that match. Sorted. */
   readonly skipped: readonly SkippedDirectory[]
 }
 
 export interface SkippedDirectory {
   readonly path: string
-  /** The end of a sentence about the path, such as `is a link to a directory`. */
+  /** The end of a sentence, such as `is a link to a directory`. */
   readonly reason: string
 }
 
-/** The operation's access to the workspace. */
 export interface Files {
   /**
-   * Reads a UTF-8 file. Throws an InputError that names `input` when the file cannot be read, or is outside of the workspace without
-   * `mayBeOutside`, which is for a path that a person typed.
+   * Reads UTF-8. Throws an InputError that names `input`, also for a path outside of the workspace without `mayBeOutside`, which is for a
+   * path that a person typed.
    */
   read(path: string, input: string, mayBeOutside?: boolean): Promise<string>
-  /** Files inside the workspace that match any of the globs. */
   find(globs: readonly string[], input: string): Promise<FoundFiles>
-  /** A variable that was passed to the files; undefined when it is not set. No other variable of the process can be read. */
+  /** A variable that was passed to the files. No other variable of the process can be read. */
   variable(name: string): string | undefined
-  /** A variable of the process that begins with `WEBHOOK_`: a secret for a webhook. Undefined when it is not set. */
+  /** A variable of the process that begins with `WEBHOOK_`. */
   secret(name: string): string | undefined
-  /** `owner/repo` of the workflow. Undefined elsewhere. */
+  /** `owner/repo`, in a workflow only. */
   readonly workflowRepository: string | undefined
-  /** `host/owner/repo` of the workflow, or of the clone's remote on the command line. Undefined without one. */
+  /** `host/owner/repo` of the workflow, or of the clone's remote on the command line. */
   repository(): Promise<string | undefined>
-  /** Whether the files may be those of a pull request from a fork. Only a run on GitHub knows. */
+  /** Only a run on GitHub knows whether a fork may have the files. */
   mayBeFromFork(): Promise<boolean>
-  /** Who started the job, and its page, on GitHub. */
   readonly ranBy: { readonly actor?: string; readonly page?: string }
-  /** `owner/repo` of the clone's remote, on the command line only. Undefined elsewhere, and without a remote. */
+  /** `owner/repo` of the clone's remote, on the command line only. */
   remoteRepository(): Promise<string | undefined>
-  /** The nearest config file above the workspace, such as `../.watchkeeper.yml`, which is not read. Undefined where the workspace has one. */
+  /** `../.watchkeeper.yml`, which is not read. Undefined where the workspace has one. */
   configAbove(): Promise<string | undefined>
 }
 
-/** A file that the user asked for. */
 export interface OutputFile {
-  /** The input that named it, by its camelCase name. */
+  /** The input that named it, in camelCase. */
   readonly input: string
   readonly path: string
   /** Pieces are written one after the other, and can be read once. */

@@ -9,13 +9,12 @@ import { reportsInput } from './reports.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
-    /** Whether commas separate the items of a list given as text, as line ends do. */
+    /** Commas separate the items of a text, as line ends do. */
     commas?: boolean
     /** The default in action.yml only: an expression that the runner evaluates. */
     actionDefault?: string
-    /** Whether it is a variable in the action, and not an input. */
     setting?: 'variable'
-    /** What is special about the input in this operation. The description is the same for all of them. */
+    /** What is special about the input in this operation. */
     note?: string
   }
 }
@@ -23,30 +22,26 @@ declare module 'zod' {
 /** What the operator of a runner or a person decides, and no step: a `WATCHKEEPER_` variable in the action, and an option elsewhere. */
 export const variable = <const T extends z.ZodType>(field: T): T => field.meta({ ...metaOf(field), setting: 'variable' })
 
-/** The input of several operations, with what is special about it in this one. */
 export const noted = <const T extends z.ZodType>(field: T, note: string): T => field.meta({ ...metaOf(field), note })
 
-/** The inputs under a title of their own in help. */
 export const grouped = <const Shape extends Readonly<Record<string, z.ZodType>>>(group: string, shape: Shape): Shape =>
   // The keys stay, each with a clone of its schema.
   Object.fromEntries(Object.entries(shape).map(([name, field]) => [name, field.meta({ ...metaOf(field), group })])) as Shape
 
 const oneLine = z.string().regex(/^[^\r\n]*$/)
 
-/** One line of `maxLength` characters at most. */
 export const text = (description: string, maxLength = 1024) =>
   oneLine
     .min(1)
     .max(maxLength)
     .meta({ description, accepts: `one line of at most ${maxLength} characters` })
 
-/** A glob for files inside the workspace. Absolute paths and `..` are rejected. */
+/** Rejects absolute paths and `..`. */
 export const glob = z
   .string()
   .max(256)
   .refine((text) => text !== '' && !/^[/\\~]|^[A-Za-z]:|(?:^|\/)\.\.(?:\/|$)|[\0\r\n]/.test(text))
 
-/** Text of several lines, `maxLength` characters at most. */
 export const longText = (description: string, maxLength: number) =>
   z
     .string()
@@ -54,11 +49,11 @@ export const longText = (description: string, maxLength: number) =>
     .max(maxLength)
     .meta({ description, accepts: `text of at most ${maxLength} characters` })
 
-/** A path relative to the workspace. Whether the file may be read is checked when it is opened. */
+/** Relative to the workspace. Whether the file may be read is checked when it is opened. */
 export const filePath = (description: string, accepts = 'a path inside the workspace') =>
   oneLine.min(1).max(4096).meta({ description, accepts })
 
-/** The id of an organization or a service. Becomes lower case. */
+/** Becomes lower case. */
 export const uuid = (description: string) =>
   z
     .string()
@@ -66,30 +61,24 @@ export const uuid = (description: string) =>
     .refine(isUuid)
     .meta({ description, accepts: 'a UUID such as 11111111-2222-4333-8444-555555555555' })
 
-/** What the input `id` says of itself, whatever it is the id of. */
 export const idMeta = {
   description: 'Id of the alert, dashboard or backup that the operation is about.',
   accepts: 'an id: letters, digits and ._~-, at most 128; that of a backup is a UUID',
 }
 
-/** One of a few words. */
 export const choice = <const T extends readonly [string, ...string[]]>(options: T, description: string) =>
   z.enum(options).meta({ description, accepts: options.join(', ') })
 
-/** What to do where a gate lacks data. */
 export const onMissingInput = choice(
   ['fail', 'warn', 'ignore'],
   'Sets what a gate does without data. The default is `fail`. In plan, it requires `backtest` or `price`.',
 )
 
-/** A boolean; `true` or `false` as text. */
 export const flag = (description: string) => z.boolean().meta({ description, accepts: 'true or false' })
 
-/** A boolean or one more word. */
 export const flagOr = <const T extends string>(word: T, description: string) =>
   z.literal([true, false, word]).meta({ description, accepts: `true, false or ${word}` })
 
-/** A whole number between `min` and `max`, both included. */
 export const integer = (description: string, min: number, max: number) =>
   z
     .int()
@@ -97,22 +86,20 @@ export const integer = (description: string, min: number, max: number) =>
     .max(max)
     .meta({ description, accepts: `a whole number from ${min} to ${max}` })
 
-/** A list with one item a line, 100 at most. */
 export const lines = (description: string, accepts: string, item: z.ZodType<string, string>) =>
   z.array(item).max(100).meta({ description, accepts })
 
-/** A list like `lines`, in which commas separate items, too. No item may contain a comma. */
+/** Commas separate items, so no item may contain one. */
 export const list = <T extends string>(description: string, accepts: string, item: z.ZodType<T, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 
 const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }
 
-/** Milliseconds of a valid `duration`. */
 export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? Number.NaN)
 
 const maxMs = durationMsOf('365d')
 
-/** `30m`, `2h`, `1d`: at most a year. `none` is a word that the input accepts in place of a time. */
+/** At most a year. The input accepts `none` in place of a time. */
 export const duration = (description: string, none?: '0m') =>
   z
     .string()
@@ -123,7 +110,6 @@ export const duration = (description: string, none?: '0m') =>
       accepts: `minutes, hours or days such as 30m, 2h or 1d, at most 365d${none === undefined ? '' : `, or ${none}`}`,
     })
 
-/** A number above zero and at most `max`. */
 export const positiveNumber = (description: string, max: number, accepts: string) =>
   z.number().positive().max(max).meta({ description, accepts })
 
@@ -154,7 +140,6 @@ const keySecret = (description: string, variableName: string) =>
 /** What the action has where a step gives no address, so that an empty one is noticed. */
 export const defaultApiUrl = 'auto'
 
-/** The inputs that all operations share. */
 export const settingsSchema = z.strictObject({
   apiKeyId: keyId.meta({ description: 'Id of the API key.', accepts: 'visible ASCII characters without a colon' }),
   apiKeySecret: keySecret('Secret of the API key.', 'WATCHKEEPER_API_KEY_SECRET'),
@@ -282,13 +267,10 @@ export const settingsSchema = z.strictObject({
 
 export type Settings = z.output<typeof settingsSchema>
 
-/** Why a file of the repository cannot have a setting: a pull request could change where the key goes. */
+/** A pull request could change where the key goes. */
 export const notInRepository = 'cannot be set in a file of the repository; set it as an input or a WATCHKEEPER_ variable'
 
-/**
- * The settings that a config file in the repository may contain. It must not decide where the key goes. A label or a pull-request number
- * would apply to every job.
- */
+/** A config file must not decide where the key goes. A label or a pull-request number would apply to every job. */
 export const fileSettings: readonly (keyof Settings)[] = [
   'organizationId',
   'serviceId',
@@ -301,5 +283,5 @@ export const fileSettings: readonly (keyof Settings)[] = [
   'issue',
 ]
 
-/** Inputs of operations that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
+/** Inputs that a config file and a variable may set, too. The owner of objects must not change when the repository is renamed. */
 export const fileInputs = ['project'] as const

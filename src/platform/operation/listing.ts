@@ -11,7 +11,6 @@ export const listOutput = z.object({
 
 export const mayBeCutField = z.boolean().describe('Whether the list may be incomplete because it is as long as a page.')
 
-/** The objects of a list for which all conditions hold. */
 export function toListResult<T extends { readonly id: string }>(
   list: List<T>,
   conditions: readonly Condition[] | undefined,
@@ -21,6 +20,6 @@ export function toListResult<T extends { readonly id: string }>(
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut }
 }
 
-/** Warns when a list may be incomplete. Servers cut lists at their page limit without a hint. */
+/** Servers cut lists at their page limit without a hint. */
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>
   mayBeCut ? { status: 'warn', reasons: [say`the list may be incomplete, because it is as long as the page limit of ${pageLimit}`] } : pass

@@ -11,47 +11,42 @@ import type { Report, Verdict } from '../report/report.ts'
 import type { Files, OutputFile } from './files.ts'
 import type { ReportFormat } from './reports.ts'
 
-/** An operation with the effect `read` gets an API client that cannot write. */
+/** An operation that reads gets an API client that cannot write. */
 export type Effect = 'read' | 'write'
 
-/**
- * What the operation works on. `none` needs neither address nor key. `organization` and `service` do not exist on a self-hosted server,
- * which has one set of alerts and dashboards.
- */
+/** `none` needs neither address nor key. A self-hosted server has no organizations and services. */
 export type Scope = 'none' | 'organization' | 'service' | 'organization-or-server' | 'service-or-server'
 
-/** A deployment of the workflow's repository. */
 export interface Deployment {
   readonly atMs: number
   readonly environment: string
   /** Branch, tag or commit. */
   readonly ref: string
-  /** The first characters of the commit. */
   readonly commit: string
 }
 
-/** The files that a run reads. Paths and globs begin at the workspace. */
+/** Paths and globs begin at the workspace. */
 export interface ReadFiles {
   readonly globs: readonly string[]
-  /** Those that were read, also if no glob matches them. */
+  /** Includes those that no glob matches. */
   readonly paths: readonly string[]
 }
 
-/** A branch whose head, the commit, has other files than those that are checked out. */
+/** The head of the branch, which has other files than those that are checked out. */
 export interface NewerFiles {
   readonly branch: string
   readonly commit: string
 }
 
-/** What a run asks GitHub about its repository. The log says why something cannot be read. */
+/** The log says why something cannot be read. */
 export interface GitHubReader {
-  /** The deployments that began in a period, oldest first. Undefined where they cannot be read. */
+  /** The deployments that began in a period, oldest first. */
   readDeployments(period: { readonly fromMs: number; readonly toMs: number }): Promise<readonly Deployment[] | undefined>
-  /** The head of the branch, if files there have other ids in Git. Undefined also where they cannot be compared. */
+  /** The head of the branch, if files there have other ids in Git. */
   findNewerFiles(read: ReadFiles): Promise<NewerFiles | undefined>
 }
 
-/** The target of a scope. `service-id` is optional for `organization` and `organization-or-server`. */
+/** `service-id` is optional for `organization` and `organization-or-server`. */
 type TargetOf<S extends Scope> = S extends 'service'
   ? Service
   : S extends 'service-or-server'
@@ -60,7 +55,7 @@ type TargetOf<S extends Scope> = S extends 'service'
       ? Target | undefined
       : Service | undefined
 
-/** Whom the objects of the project belonged to before it was renamed or moved. `false` confirms a second set beside another project's. */
+/** The owner before the project was renamed or moved. `false` confirms a second set beside another project's. */
 export interface PreviousOwner {
   readonly project?: string | false | undefined
   /** Its address, or the digest of this in markers. */
@@ -73,17 +68,16 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly organizationId: string
   readonly service: TargetOf<S>
   readonly profile: Profile
-  /** Scheme, host and port of the API's address. */
+  /** Scheme, host and port. */
   readonly apiOrigin: S extends 'none' ? undefined : string
-  /** Address of the web app, where it is known. */
   readonly uiUrl?: string | undefined
   readonly clock: Clock
   readonly files: Files
-  /** Reads the name of the service, where a comment, an issue or a message would not say otherwise which one it is about. */
+  /** Asked where a comment, an issue or a message would not say otherwise which service it is about. */
   serviceName?(): Promise<string | undefined>
-  /** The settings of `rules` in the repository's config file. */
+  /** `rules` in the repository's config file. */
   readonly lintSettings: LintSettings
-  /** Functions of the user, which SQL in files may call. */
+  /** SQL in files may call them. */
   readonly sqlFunctions: readonly string[]
   readonly previousOwner?: PreviousOwner | undefined
   readonly environment?: NamedEnvironment | undefined
@@ -94,27 +88,25 @@ export interface Context<E extends Effect, S extends Scope> {
   readonly stop: AbortSignal
   /** Awaited in long computations before the first write: see `createCheckpoint`. */
   checkpoint(): Promise<void>
-  /** Asks the person at the terminal. Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
+  /** Throws kind `canceled` when the answer is no. Undefined where the run asks no one, or `asksFirst` is not set. */
   readonly confirm: ((review: Confirmation) => Promise<void>) | undefined
-  /** Writes a line about a decision to the debug log. Without the log, nothing happens. */
+  /** Writes to the debug log, if there is one. */
   debug(line: string): void
-  /** Reports progress of a long operation. Awaited, because a killed run leaves nothing else behind. */
+  /** Awaited, because a killed run leaves nothing else behind. */
   progress(progress: Progress): Promise<void>
 }
 
-/** What a person confirms. */
 export interface Confirmation {
   readonly blocks: readonly Block[]
   readonly question: string
 }
 
-/** One of several targets of the same declarations. */
 export interface NamedEnvironment {
   readonly name: string
   readonly path: string
-  /** Common settings by camelCase name, such as `serviceId`. */
+  /** Common settings in camelCase, such as `serviceId`. */
   readonly settings: Readonly<Record<string, string>>
-  /** Owner of the objects. Undefined where the file does not set it. */
+  /** Owner of the objects. */
   readonly project: string | undefined
   /** Values of `${{ env.X }}`, before those that were passed. */
   readonly variables: ReadonlyMap<string, string>
@@ -127,15 +119,14 @@ export interface Progress {
   readonly done: number
   readonly total: number
   readonly line: Line
-  /** Builds the result so far. This takes time in proportion to the number of objects. */
+  /** Takes time in proportion to the number of objects. */
   result(): Promise<object>
 }
 
-/** The values that were given and are valid by themselves, and the names of all that were given. */
+/** Values that are valid by themselves, and the names of all that were given. */
 export interface Given<I extends z.ZodObject> {
   readonly values: Partial<z.output<I>>
   readonly names: ReadonlySet<string>
-  /** Whether the common input service-id was given, valid or not. */
   readonly hasServiceId: boolean
 }
 
@@ -152,36 +143,33 @@ export interface Operation<
   readonly title?: string
   readonly effect: E
   readonly scope: S
-  /** The scope with these inputs, for an operation that sends requests only on demand. */
+  /** For an operation that sends requests only on demand. */
   scopeWith?(values: Partial<z.output<I>>): Scope
-  /** Whether only the command line and the library have the operation. */
+  /** Only the command line and the library have the operation. */
   readonly isOutsideOfAction?: true
   /** May change or delete existing objects. At a terminal, a person confirms that. An input with its value, where it asks only with these. */
   readonly asksFirst?: true | Readonly<Record<string, string>>
-  /** Inputs by their camelCase names, each described. */
   readonly input: I
-  /** The input whose values follow the command at a terminal, in place of an option. Its items are lines. */
+  /** The input whose values follow the command, in place of an option. Its items are lines. */
   readonly positional?: keyof z.input<I> & string
-  /** The outputs of the action, by their camelCase names, each described. */
   readonly output: O
   /** Fields of the full result that are not outputs. */
   readonly details: D
-  /** A call that works on the emulator's demo data; shown in the documentation and run by a contract test. */
+  /** Works on the emulator's demo data; shown in the documentation and run by a contract test. */
   readonly example: z.input<I>
-  /** More calls for help. */
   readonly moreExamples?: readonly z.input<I>[]
-  /** Rules between inputs. Also called when some inputs are invalid, so that all diagnostics are reported at once. */
+  /** Rules between inputs. Called also when some are invalid, so that all diagnostics are reported at once. */
   check?(given: NoInfer<Given<I>>): readonly Diagnostic[]
   /** Throws a WatchkeeperError when the operation cannot be completed. */
   run(context: Context<E, S>, input: z.output<I>): Promise<z.output<O> & z.output<D>>
-  /** The verdict on a result; absent where every result passes. */
+  /** Absent where every result passes. */
   judge?(result: z.output<O> & z.output<D>, input: z.output<I>): Verdict
   report(result: z.output<O> & z.output<D>): Report
-  /** Lines that a notification shows below the first line of the report. */
+  /** Shown below the first line of a notification. */
   keyLines?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly Line[]
-  /** Turns the result into JSON values; absent where it already consists of JSON values. */
+  /** Absent where the result consists of JSON values. */
   toDocument?(result: z.output<O> & z.output<D>): z.input<O> & z.input<D>
-  /** Reports in formats of its own, or in its own form; `blocks` are the whole report with its verdict. */
+  /** Formats of its own, or common ones in its own form; `blocks` are the whole report. */
   readonly reports?: Readonly<
     Partial<
       Record<
@@ -194,14 +182,12 @@ export interface Operation<
       >
     >
   >
-  /** Files that the input asks for, besides reports. */
   files?(result: z.output<O> & z.output<D>, input: z.output<I>): readonly OutputFile[]
 }
 
-/** The fields of operations without outputs of their own, or without details in their result. */
 export const noFields = z.looseObject({})
 
-/** Infers the types of one operation from its schemas. */
+/** Infers the types from the schemas. */
 export const defineOperation = <E extends Effect, S extends Scope, I extends z.ZodObject, O extends z.ZodObject, D extends z.ZodObject>(
   operation: Operation<E, S, I, O, D>,
 ): Operation<E, S, I, O, D> => operation

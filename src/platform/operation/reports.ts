@@ -7,7 +7,7 @@ const reportFormats = [...commonFormats, 'csv', 'focus', 'openmetrics', 'sarif']
 
 export type ReportFormat = (typeof reportFormats)[number]
 
-/** A file to write: `html=report.html`. */
+/** `html=report.html` */
 export interface WantedReport {
   readonly format: ReportFormat
   readonly path: string

@@ -7,7 +7,6 @@ import { type Block, statuses } from '../report/blocks.ts'
 import type { Annotation } from '../report/report.ts'
 import type { OutputFile } from './files.ts'
 
-/** Why a run has the status `error`, for programs. */
 export const resultErrorSchema = z.object({
   kind: z
     .enum(keysOf<keyof typeof errorKinds>(errorKinds))
@@ -24,7 +23,6 @@ export const resultErrorSchema = z.object({
 
 export type ResultError = Readonly<z.output<typeof resultErrorSchema>>
 
-/** The fields that the results of all operations share. */
 export const commonResultSchema = z.object({
   operation: z.string(),
   status: z.enum(statuses),
@@ -36,31 +34,28 @@ export const commonResultSchema = z.object({
   error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
 })
 
-/** The full result, for outputs, result file and `--json`: common fields, and those of the operation. */
+/** For outputs, result file and `--json`. */
 export interface ResultDocument extends Readonly<z.output<typeof commonResultSchema>> {
   readonly [field: string]: unknown
 }
 
-/** The result of a run, for every entry point. */
 export interface RunResult {
   readonly document: ResultDocument
-  /** Outputs of the action by their kebab-case names, without `result` and `result-file`. */
+  /** Names are in kebab-case. `result` and `result-file` are not among them. */
   readonly outputs: Readonly<Record<string, string>>
   readonly blocks: readonly Block[]
   readonly files: readonly OutputFile[]
   readonly annotations: readonly Annotation[]
-  /** Why it failed, in a few words without figures. Empty for a run that passed. */
+  /** A few words without figures. Empty for a run that passed. */
   readonly cause: string
   /** See `Operation`. Made on demand, because few runs send a notification. */
   keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
-  /** A gate failed, or the operation did not complete; also where `warn-only` makes it a warning. */
+  /** True also where `warn-only` makes it a warning. */
   readonly hasFailed: boolean
-  /** Exit code of the command line. */
   readonly exitCode: number
   /** The library throws it again. */
   readonly error?: WatchkeeperError
 }
 
-/** The organization and service, or the self-hosted server of a run, and its last request. */
 export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'>

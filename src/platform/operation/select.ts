@@ -10,13 +10,13 @@ export type SelectField = (typeof selectFields)[number]
 /** One condition: `name~checkout`. */
 export interface Condition {
   readonly field: SelectField
-  /** The field has one of them. Empty for `managed`, `unmanaged` and `all`. */
+  /** Alternatives. Empty for `managed`, `unmanaged` and `all`. */
   readonly values: readonly string[]
-  /** The value is a part of the field, and case does not matter. */
+  /** Case does not matter. */
   readonly isPart?: true
 }
 
-/** What conditions are compared with. A condition on a field that is not there does not hold. */
+/** A condition on an absent field does not hold. */
 export interface Selectable {
   readonly name?: string | null | undefined
   readonly key?: string | undefined
@@ -24,7 +24,7 @@ export interface Selectable {
   readonly tags?: readonly string[] | undefined
   readonly state?: string | null | undefined
   readonly type?: string | null | undefined
-  /** Whether it has an ownership marker, of any project. */
+  /** True for an ownership marker of any project. */
   readonly isManaged?: boolean | undefined
   readonly isOwnedBy?: ((project: string) => boolean) | undefined
 }
@@ -36,7 +36,6 @@ const manyValued: readonly string[] = ['key', 'kind', 'state'] satisfies readonl
 
 const isField = (text: string): text is SelectField => selectFields.some((field) => field === text)
 
-/** Undefined for a text that is not a condition. */
 export function parseCondition(text: string): Condition | undefined {
   if (flags.includes(text) && isField(text)) return { field: text, values: [] }
   const [, field = '', sign, value = ''] = /^([a-z]+)([=~])([^\r\n]+)$/.exec(text) ?? []
@@ -46,7 +45,7 @@ export function parseCondition(text: string): Condition | undefined {
   return values.includes('') ? undefined : { field, values }
 }
 
-/** All conditions must hold. Without any, everything is selected. */
+/** Without conditions, everything is selected. */
 export const isSelected = (conditions: readonly Condition[] = [], item: Selectable): boolean =>
   conditions.every((condition) => isHeld(condition, item))
 
@@ -70,13 +69,13 @@ function isHeld({ field, values, isPart }: Condition, item: Selectable) {
   }
 }
 
-/** The values of the conditions on a field; undefined without such a condition. */
+/** Undefined without a condition on the field. */
 export function valuesOf(conditions: readonly Condition[] = [], field: SelectField): readonly string[] | undefined {
   const values = conditions.filter((condition) => condition.field === field).map((condition) => condition.values)
   return values.length === 0 ? undefined : values.reduce((all, next) => all.filter((value) => next.includes(value)))
 }
 
-/** The items of files that meet all conditions. Throws an InputError for a key that none has, and where no item is left. */
+/** Throws an InputError for a key that none has, and where no item is left. */
 export function selectDeclared<T extends Selectable>(
   items: readonly T[],
   conditions: readonly Condition[] | undefined,
@@ -99,7 +98,6 @@ export const describeConditions = (conditions: readonly Condition[]): string =>
 
 export type Choices = Readonly<Partial<Record<SelectField, readonly string[]>>>
 
-/** How a condition on the field is written, for messages and help. */
 function conditionForms(field: SelectField, choices: Choices) {
   const own = choices[field]
   if (flags.includes(field)) return [field]
@@ -114,7 +112,6 @@ interface SelectRules {
   readonly note?: string | undefined
 }
 
-/** The input of an operation that knows these fields. */
 export function selectInput(known: readonly SelectField[], { choices = {}, without, note }: SelectRules = {}) {
   const forms = known.flatMap((field) => conditionForms(field, choices)).join(', ')
   return z

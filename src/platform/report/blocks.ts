@@ -6,7 +6,7 @@ export const statuses = ['pass', 'warn', 'fail', 'error'] as const
 
 export type Status = (typeof statuses)[number]
 
-/** How a status looks: in Markdown and messages, as a word on a page, and in a terminal. Color is never the only sign. */
+/** Color is never the only sign. */
 export const statusLooks = {
   pass: { sign: '✅', word: 'Passed', terminal: '✔', color: 'green' },
   warn: { sign: '⚠️', word: 'Warning', terminal: '▲ warning:', color: 'yellow' },
@@ -14,7 +14,6 @@ export const statusLooks = {
   error: { sign: '🛑', word: 'Error', terminal: '✖ error:', color: 'red' },
 } as const satisfies Record<Status, object>
 
-/** How a diagnostic looks, and the status of a row about it. */
 export const severityLooks = {
   error: { ...statusLooks.fail, status: 'fail' },
   warning: { ...statusLooks.warn, status: 'warn' },
@@ -29,7 +28,7 @@ export interface Column {
   readonly align?: 'left' | 'right'
 }
 
-/** Counters, without those that are zero. */
+/** Leaves out zeros. */
 export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'facts'> => ({
   kind: 'facts',
   facts: Object.entries(counts).flatMap(([label, count]) => (count === 0 ? [] : [{ label, value: [trusted(String(count))] }])),
@@ -37,7 +36,7 @@ export const countFacts = (counts: Readonly<Record<string, number>>): BlockOf<'f
 
 export const paragraph = (line: Line): BlockOf<'paragraph'> => ({ kind: 'paragraph', line })
 
-/** A point of a drawing. Numbers that people rely on are decimals. */
+/** Numbers that people rely on are decimals. */
 export interface Point {
   /** Trusted: a day. */
   readonly label: string
@@ -48,7 +47,7 @@ export interface Point {
   readonly isSpike?: boolean
 }
 
-/** A level for the sum of all points, such as a budget. Its label contains the value. Trusted. */
+/** A level for the sum of all points. Its label contains the value. Trusted. */
 export interface ChartLimit {
   readonly label: string
   readonly value: number
@@ -72,7 +71,7 @@ interface Table {
   readonly columns: readonly Column[]
   /** A line break between the items of a cell is one on a terminal, and otherwise a space. */
   readonly rows: readonly (readonly Line[])[]
-  /** The status of each row, for media with colors. */
+  /** For media with colors. */
   readonly statuses?: readonly Status[]
 }
 
@@ -87,10 +86,9 @@ export const tileMarks = ['added', 'changed', 'moved', 'removed'] as const
 
 export type TileMark = (typeof tileMarks)[number]
 
-/** Color is never the only sign. */
 export const markSigns: Readonly<Record<TileMark, string>> = { added: '+', changed: '~', moved: '>', removed: '-' }
 
-/** A tile in a grid with 24 columns. The name is untrusted. */
+/** The grid has 24 columns. The name is untrusted. */
 export interface LayoutTile {
   readonly name: string
   readonly x: number
@@ -100,17 +98,16 @@ export interface LayoutTile {
   readonly marks: readonly TileMark[]
 }
 
-/** The layout of a dashboard before and after a change. */
 export interface Layout {
   /** One for each container and tab with a difference. */
   readonly grids: readonly { readonly title: string; readonly before: readonly LayoutTile[]; readonly after: readonly LayoutTile[] }[]
-  /** The number of unchanged tiles that are left out. */
+  /** Counts unchanged tiles that are left out. */
   readonly undrawn: number
-  /** The layout as text, for media without graphics. Untrusted. */
+  /** Text for media without graphics. Untrusted. */
   readonly lines: readonly string[]
 }
 
-/** A part of a report. Markdown, terminal and page render the same blocks. */
+/** Markdown, terminal and page render the same blocks. */
 export type Block =
   /** The first block of every report. */
   | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
@@ -151,7 +148,7 @@ export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
 /** A line is a paragraph. What does not apply is undefined, false or empty. */
 export type Part = Block | Line | readonly Part[] | undefined | false
 
-/** The blocks that say something: a report can have a table without rows, or a sentence that does not apply. */
+/** Leaves out blocks that say nothing, such as a table without rows. */
 export function composeBlocks(part: Part): readonly Block[] {
   if (!part) return []
   if (isParts(part)) return part.flatMap(composeBlocks)
@@ -161,11 +158,10 @@ export function composeBlocks(part: Part): readonly Block[] {
   return blocks.length === 0 ? [] : [{ ...part, blocks }]
 }
 
-/** Whether it is not a line. */
 const isParts = (part: Exclude<Part, undefined | false>): part is readonly Part[] =>
   Array.isArray(part) && !(part[0] && ['trusted', 'untrusted'].includes(part[0].kind))
 
-/** A section that is collapsed. Without content, it is left out. */
+/** Left out without content. */
 export const fold = (title: string, ...parts: readonly Part[]): BlockOf<'details'> => ({
   kind: 'details',
   title,
@@ -203,7 +199,7 @@ const withPage = (message: string, page = '') =>
     ? say`${untrustedSentence(message.slice(0, -page.length))}${link(page.replace(/^.*\/|#.*$/g, ''), page)}`
     : untrustedSentence(message)
 
-/** Diagnostics for a medium with tables. */
+/** For a medium with tables. */
 export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table'> => ({
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],

@@ -1,7 +1,7 @@
 import { printable } from '../core/text.ts'
 import type { BlockOf, Point } from './blocks.ts'
 
-/** The values of a chart at each label. The page's script reads it as JSON. */
+/** The page's script reads it as JSON. */
 export interface ChartSeries {
   readonly labels: readonly string[]
   readonly unit: string
@@ -12,7 +12,7 @@ export interface ChartSeries {
   /** Null for points whose values are known. */
   readonly forecast: readonly (number | null)[]
   readonly spikes: readonly number[]
-  /** Null for a limit far above the values, which would flatten the curve. It is not drawn, but in the legend. */
+  /** Null for a limit far above the values, which would flatten the curve. Only the legend has it. */
   readonly limits: readonly { readonly label: string; readonly value: number | null }[]
 }
 
@@ -41,6 +41,5 @@ export function toSeries({ unit, valueName = 'Used', points, forecast = [], limi
 /** A limit and a forecast are for the sum of all points. */
 export const hasRunningTotal = ({ forecast, limits }: ChartSeries): boolean => limits.length > 0 || forecast.some((value) => value !== null)
 
-/** Limits for the legend that are not drawn. */
 export const undrawnLimits = ({ limits }: ChartSeries): readonly string[] =>
   limits.flatMap(({ label, value }) => (value === null ? [`${label}, above the chart`] : []))

@@ -6,7 +6,7 @@ export type CsvCell = { readonly number: string } | string | undefined
 /** A write to a file for each line would take longer than making the lines. */
 const csvPieceLength = 64 * 1024
 
-/** CSV by RFC 4180, in pieces of whole lines, so that a large file is never in memory. A spreadsheet runs no text in it as a formula. */
+/** RFC 4180, in pieces of whole lines, so that a large file is never in memory. */
 export function* renderCsv(rows: Iterable<readonly CsvCell[]>): Generator<string> {
   let piece = ''
   for (const row of rows) {

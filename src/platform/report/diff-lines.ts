@@ -3,12 +3,12 @@ import { diffArrays } from 'diff/lib/diff/array.js'
 import { clip, compareText, plural, printable } from '../core/text.ts'
 import type { DiffLine } from './blocks.ts'
 
-/** A changed field of an object; undefined for a side on which it does not exist. */
+/** Undefined for a side on which the field does not exist. */
 interface FieldDifference {
   readonly path: string
   readonly before?: unknown
   readonly after?: unknown
-  /** The differing lines, where both sides are long texts. */
+  /** Only where both sides are long texts. */
   readonly lines?: readonly { readonly sign: DiffLine['sign']; readonly text: string }[] | undefined
 }
 
@@ -24,7 +24,7 @@ export interface SideNames {
   readonly after: string
 }
 
-/** Shows both sides in one line where they are short, and line by line where they are long. */
+/** One line where both sides are short, and otherwise line by line. */
 export const toDiffLines = (fields: readonly FieldDifference[], sides?: SideNames): readonly DiffLine[] =>
   fields.flatMap((field) => (sides === undefined ? toFieldLines(field) : toNamedLines(field, sides)))
 
@@ -80,7 +80,6 @@ function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sig
   return end - from
 }
 
-/** Removed times added lines, of which each is compared with each. */
 const maxComparisons = 10_000
 
 /** By place where as many lines were added as removed, and otherwise the most alike first. */
@@ -109,7 +108,7 @@ const countSame = (before: string, after: string) => before.length - rangeLength
 /** What stays is shown up to this far around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
 
-/** The parts of two texts that differ, with a part of what is around them. Cuts what is long only after the search. */
+/** Cuts what is long only after the search. */
 function aroundChanges(before: string, after: string): readonly [string, string] {
   if (before.length <= room && after.length <= room) return [before, after]
   const changes = changedParts(before, after)
@@ -154,7 +153,7 @@ function showRanges(text: string, ranges: readonly TextRange[]) {
 /** The cost of a comparison grows with its square. Texts with more differences are one change. */
 const maxEdits = 400
 
-/** The parts that differ, in both texts. Those with little between them are one. */
+/** Changes with little between them are one. */
 function changedParts(before: string, after: string): readonly LineChange[] {
   const edits = diffArrays(toWords(before), toWords(after), { maxEditLength: maxEdits })
   if (edits === undefined) return [trimSame(before, after)]
@@ -177,7 +176,7 @@ function changedParts(before: string, after: string): readonly LineChange[] {
 
 const toWords = (text: string) => text.match(/[\p{L}\p{N}_]+|\s+|./gsu) ?? []
 
-/** A change without what is the same at its start and at its end. */
+/** Leaves out what is the same at the start and at the end. */
 function trimSame(
   before: string,
   after: string,
@@ -201,7 +200,7 @@ const toBoundary = (text: string, at: number) => (isInsidePair(text, at) ? at - 
 
 const toEnd = (text: string, at: number) => (isInsidePair(text, at) ? at + 1 : at)
 
-/** Breaks a line that is too long, between words where it has any. */
+/** Breaks between words where it can. */
 function broken(sign: DiffLine['sign'], start: string, text: string): readonly DiffLine[] {
   if (start.length + text.length <= maxWidth) return [{ sign, text: `${start}${text}` }]
   const width = maxWidth - start.length - 2
@@ -209,7 +208,7 @@ function broken(sign: DiffLine['sign'], start: string, text: string): readonly D
   return pieces.map((piece, i) => ({ sign, text: `${start}${i === 0 ? '' : '  '}${piece.trimEnd()}` }))
 }
 
-/** Lines that stay are shown up to this far from a difference, as in `git diff`. */
+/** As in `git diff`. */
 const contextLines = 3
 
 /** Puts one line in place of two or more that are far from every difference. */
@@ -238,7 +237,7 @@ function oneSide(sign: '+' | '-', name: string, value: unknown): readonly DiffLi
   return [{ sign, text: `${name}: |` }, ...lines.flatMap((line) => broken(sign, `${indent}  `, shownValue(line)))]
 }
 
-/** Spells a value as YAML does: without quotes where the text is unambiguous. */
+/** Quotes only what is ambiguous. */
 function asYaml(value: unknown) {
   const isPlain = typeof value === 'string' && /^[\p{L}\p{N}_][^\n]*$/u.test(value) && value.trim() === value && Number.isNaN(Number(value))
   return isPlain ? value : (JSON.stringify(value) ?? '')

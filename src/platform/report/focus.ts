@@ -14,7 +14,7 @@ import type { CsvCell } from './csv.ts'
 
 export interface Charge {
   readonly date: Day
-  /** The billing period that the day is in, both ends included. */
+  /** Includes both ends. */
   readonly billed: { readonly from: Day; readonly end: Day }
   readonly metric: string
   readonly amount: Decimal
@@ -30,13 +30,12 @@ export interface Charge {
 export interface Provider {
   readonly name: string
   readonly serviceName: string
-  /** One of the categories of FOCUS. */
   readonly serviceCategory: string
   readonly billingAccountId: string
   readonly unit: string
-  /** The price of one unit in the public price list. Undefined when it is unknown. */
+  /** Undefined when the public price is unknown. */
   readonly listPrice: UnitPrice | undefined
-  /** The price of one unit in the customer's contract. Undefined when it is the list price, as far as is known. */
+  /** Undefined when it is the list price, as far as is known. */
   readonly contractedPrice: UnitPrice | undefined
 }
 
@@ -123,7 +122,6 @@ const columns: Readonly<Record<string, FocusColumn>> = {
   x_Metric: ({ metric }) => metric,
 }
 
-/** A row with the names of the columns, and one for each charge. */
 export function* focusRows(charges: Iterable<Charge>, provider: Provider): Generator<readonly CsvCell[]> {
   yield Object.keys(columns)
   for (const charge of charges) yield Object.values(columns).map((column) => column(charge, provider))

@@ -5,22 +5,20 @@ import { plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, fold, locationText, statusLooks, toTable } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
 
-/** The address of a line of a file. Undefined where there is none. */
 export type LinkTo = (location: Location) => string | undefined
 
 type BlockBody = Exclude<Block, { kind: 'footer' }>
 
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
-/** Bytes for the note about parts that were left out. */
 const noteBytes = 200
 
 /** Blocks that get the room that the others leave, in this order: a short report keeps its verdict and what to know about it. */
 const longKinds: readonly Block['kind'][] = ['table', 'diagnostics', 'diff', 'layout', 'details']
 
 /**
- * Renders as many blocks and rows as fit into `maxBytes`, and adds a note when parts are left out: GitHub drops a summary that is too
- * long. The footer goes first. Empty when not even the footer fits. `rest` has the parts that are left out.
+ * Renders as many blocks and rows as fit into `maxBytes`: GitHub drops a summary that is too long. The footer goes first. Empty when not
+ * even the footer fits. `rest` has the parts that are left out.
  */
 export function renderMarkdown(
   blocks: readonly Block[],
@@ -36,11 +34,10 @@ export function renderMarkdown(
   return `${text}${end}`
 }
 
-/** Items of a list, and lines of a diff, that a reader sees before the others are folded. */
+/** A reader sees these before the others are folded. */
 const maxOpenItems = 20
 const maxOpenLines = 60
 
-/** A long list has its first items, and a section with the others. */
 function foldLong(block: Block): readonly Block[] {
   if (block.kind === 'diagnostics') return foldLong(toTable(block))
   if (block.kind === 'table' && block.rows.length > maxOpenItems) {
@@ -138,7 +135,7 @@ function tableMarkdown({ title, columns, rows }: BlockOf<'table'>, { room, rest,
   return leftOut === 0 ? text : `${text}\n\n*${plural(leftOut, 'more row')} did not fit. See ${rest}.*`
 }
 
-/** Renders as many items as fit, with room for a note about the others. */
+/** Leaves room for a note about the others. */
 function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: number) {
   const lines: string[] = []
   let size = noteBytes

@@ -13,8 +13,8 @@ interface MetricSample {
 }
 
 /**
- * The OpenMetrics text format, for a push gateway or a collector that reads files. All metrics are gauges, because every number can go
- * down. Families without samples are left out.
+ * For a push gateway or a collector that reads files. All metrics are gauges, because every number can go down. Families without samples
+ * are left out.
  */
 export function renderOpenMetrics(families: readonly MetricFamily[]): string {
   const lines = families

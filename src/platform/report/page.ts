@@ -5,7 +5,7 @@ import { type Block, type BlockOf, type LayoutTile, markSigns, statusLooks, tile
 import { type ChartSeries, hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
-/** Renders a report as one self-contained page. The page loads nothing and runs only its own script. */
+/** Loads nothing and runs only its own script. */
 export function renderPage(title: string, blocks: readonly Block[]): string {
   const charts: ChartSeries[] = []
   const html = renderBlocks(blocks, charts)
@@ -69,7 +69,6 @@ function blockHtml(block: Block, charts: ChartSeries[]): string {
   }
 }
 
-/** Tags that show without color which lines are added and removed. */
 const diffTags = { '+': 'ins', '-': 'del', '~': 'mark', ' ': 'span' } as const
 
 function tableHtml({ title, columns, rows, statuses = [] }: BlockOf<'table'>) {
@@ -102,7 +101,7 @@ function sortKey(cell: Line) {
   return key === undefined ? '' : ` data-sort="${key}"`
 }
 
-/** The height of a row of the grid; its width is that of the page. */
+/** The width is that of the page. */
 const rowHeight = 14
 
 const pageColumns = 24

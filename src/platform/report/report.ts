@@ -9,23 +9,21 @@ export interface Verdict {
   /** Empty for `pass`. */
   readonly reasons: readonly Line[]
   /**
-   * One or more whole sentences for the first line of the report, the reason first. The reasons are then more sentences. Without it, the
-   * first line consists of the headline and the reasons.
+   * Whole sentences for the first line of the report, the reason first. The reasons are then more sentences. Without it, the first line has
+   * the headline and the reasons.
    */
   readonly sentence?: Line
   /**
-   * Why it fails, in a few words without figures, for the title of an issue. Without it, the title has the first error of the files, or the
-   * start of the sentence or the first reason.
+   * Words without figures for the title of an issue. Default: the first error of the files, or the start of the sentence or the first
+   * reason.
    */
   readonly cause?: Line
-  /** The exit code of the command line, where it is not that of a failed gate or an error. */
+  /** Default: that of a failed gate or an error. */
   readonly exit?: 'input' | 'partlyApplied' | 'denied' | 'canceled'
 }
 
-/** The verdict without a reason to warn or fail. */
 export const pass: Verdict = { status: 'pass', reasons: [] }
 
-/** Why a run warns or fails, in one or more whole sentences. */
 export interface Reason {
   readonly level: 'warn' | 'fail'
   readonly line: Line
@@ -46,14 +44,14 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
   }
 }
 
-/** A diagnostic beside the user's files. One about an object of the service or an input has no location. */
+/** One about an object of the service or an input has no location. */
 export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
 
 export interface Report {
-  /** The result in one line that makes sense by itself. */
+  /** Makes sense by itself. */
   readonly headline: Line
   readonly blocks: readonly Part[]
-  /** The services of the report for its last line, where the names are known. Otherwise the last line has the service id. */
+  /** Default: the service id. */
   readonly services?: Line
   /** Shown beside the lines of the user's files. */
   readonly annotations?: readonly Annotation[]

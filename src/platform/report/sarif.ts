@@ -11,7 +11,6 @@ export interface SarifRule {
 /** Code scanning rejects a run with more results. */
 const maxResults = 25_000
 
-/** SARIF 2.1.0, for code scanning and editors. */
 export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly Diagnostic[]): string {
   const driver = {
     name: 'watchkeeper',
@@ -52,7 +51,6 @@ export interface Diagnosed {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** The reports of operations that find diagnostics, for code scanning. */
 export const diagnosticReports = (rules: readonly SarifRule[]) => ({
   sarif: ({ diagnostics }: Diagnosed): string => renderSarif(rules, diagnostics),
 })

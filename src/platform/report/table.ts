@@ -9,10 +9,9 @@ export type Cell = Line | Inline | Decimal | string | number | undefined
 const cellLine = (cell: Cell) =>
   cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
 
-/** A title that begins with `>` is aligned to the right: a column of numbers. A column that does not apply is left out. */
+/** A title that begins with `>` is aligned to the right. A column that does not apply is left out. */
 type ColumnCells<Row> = Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>
 
-/** A table as data: the title and the cell of each column. */
 export const table = <Row>(
   title: string | undefined,
   rows: readonly Row[],
@@ -31,12 +30,12 @@ export const table = <Row>(
   }
 }
 
-/** The facts that have a value. */
+/** Leaves out facts without a value. */
 export const facts = (values: Readonly<Record<string, Cell>>): BlockOf<'facts'> => ({
   kind: 'facts',
   facts: Object.entries(values).flatMap(([label, value]) => (value === undefined ? [] : [{ label, value: cellLine(value) }])),
 })
 
-/** A value that this project formats, such as a time or a number. */
+/** For a value that this project formats. */
 export const shown = <T>(value: T | undefined, format: (value: T) => string = String): Inline | undefined =>
   value === undefined ? undefined : trusted(format(value))

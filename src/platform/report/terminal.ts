@@ -8,9 +8,9 @@ import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.t
 
 interface TerminalStyle {
   readonly color: boolean
-  /** The place of the parts that a terminal does not show. */
+  /** Where the parts are that a terminal does not show. */
   readonly rest?: string
-  /** Columns of the terminal. Without it, no line is wrapped. */
+  /** Without it, no line is wrapped. */
   readonly width?: number
 }
 
@@ -22,7 +22,7 @@ const restWords = ({ rest = 'the summary of the run' }: TerminalStyle) => rest
 const paint = (style: TerminalStyle, format: Parameters<typeof styleText>[0], text: string) =>
   style.color ? text.replaceAll(/[^ ]+/g, (word) => styleText(format, word, { validateStream: false })) : text
 
-/** Renders a report as lines for terminals and logs. Color is never the only sign of a status. */
+/** Color is never the only sign of a status. */
 export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): readonly string[] {
   const shown = blocks.filter((block) => block.kind !== 'details' || !block.isQuiet)
   return shown.flatMap((block, i) => [...(i === 0 ? [] : ['']), ...blockLines(block, style)])
@@ -69,7 +69,6 @@ function blockLines(block: Block, style: TerminalStyle) {
 /** `lead` begins the first line, and the others are below its text. */
 const indented = (lead: string, lines: readonly string[]) => lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
 
-/** The bars in rows that fit. */
 function chartLines(block: BlockOf<'chart'>, style: TerminalStyle) {
   const bars = sparkline(block.points.map(({ value }) => value))
   const width = widthOf(style)
@@ -99,12 +98,11 @@ function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalS
 /** Left columns are not wrapped to less than this, because a column of single words is hard to read. */
 const narrowest = 16
 
-/** Space between two columns, and before the lines below the first one of a row. */
 const padBetween = '  '
 
 type CellTexts = readonly (readonly string[])[]
 
-/** Aligned columns. If they are too wide, columns without values are left out, and cells are wrapped between words. */
+/** Leaves out columns without values and wraps cells between words, where the columns are too wide. */
 function renderColumns(all: CellTexts, rightOfAll: readonly boolean[], style: TerminalStyle) {
   const widthsOfAll = naturalWidths(all)
   // In a log, nothing limits the width of a table.
@@ -150,7 +148,7 @@ const naturalWidths = (rows: CellTexts) =>
 
 const addWidths = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Gives the room that is left to the narrowest columns that need it. */
+/** Widens the narrowest columns that need it. */
 function widen(minimal: readonly number[], natural: readonly number[], room: number) {
   const widths = [...minimal]
   for (let left = Math.min(room, addWidths(natural)) - addWidths(minimal); left > 0; left--) {
@@ -176,11 +174,10 @@ function flowRows([head = [], ...rows]: CellTexts, style: TerminalStyle) {
   })
 }
 
-/** Lines of at most `width` columns, broken between words. A longer word has its own line, so that it can be copied. */
+/** Breaks lines between words. A longer word has its own line, so that it can be copied. */
 export const wrap = (text: string, width: number): readonly string[] =>
   width === Number.POSITIVE_INFINITY || displayWidth(text) <= width ? [text] : wrapParts(text.split(' '), ' ', width)
 
-/** Puts as many parts into each line as fit. */
 function wrapParts(parts: readonly string[], separator: string, width: number) {
   const lines: string[] = []
   for (const part of parts) {
@@ -193,7 +190,7 @@ function wrapParts(parts: readonly string[], separator: string, width: number) {
 
 const diffColors = { '+': 'green', '-': 'red', '~': 'yellow' } as const
 
-/** One line for each diagnostic in the format of compilers, so that terminals and editors turn the locations into links. */
+/** The format of compilers, whose locations terminals and editors turn into links. */
 function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: TerminalStyle) {
   const shown = mostSevere(diagnostics, 100)
   const locations = shown.map(({ location }) => terminalUntrusted(formatLocation(location)))
@@ -233,11 +230,10 @@ export const graphemesOf = (text: string): readonly string[] =>
     ? text.split('')
     : [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment)
 
-/** The columns of a grapheme in a terminal, and in a font of fixed width. */
+/** For a terminal, and a font of fixed width. */
 export const graphemeWidth = (grapheme: string): number =>
   emoji.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0, { ambiguousAsWide: false })
 
-/** Width of a text in terminal columns. */
 export function displayWidth(text: string): number {
   const bare = text.replace(styling, '')
   return singleColumns.test(bare) ? bare.length : graphemesOf(bare).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)

@@ -1,6 +1,6 @@
 import { appendFileSync, statSync, truncateSync } from 'node:fs'
 
-/** Sets outputs of the step. The toolkit does the same, but it loads node:crypto for its delimiter, which takes 3 ms. */
+/** The toolkit does the same, but it loads node:crypto for its delimiter, which takes 3 ms. */
 export function writeOutputs(outputs: Readonly<Record<string, string>>, file: string): void {
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
   const stats = statSync(file)
@@ -15,7 +15,7 @@ export function writeOutputs(outputs: Readonly<Record<string, string>>, file: st
   }
 }
 
-/** The lines that set an output. Its value ends at the first line that equals the delimiter, so no line of the value may. */
+/** A value ends at the first line that equals the delimiter, so no line of the value may. */
 export function outputLines(name: string, value: string): string {
   // Only on Windows does the runner end a line with `\r\n`, and nowhere with `\r`: FileCommandManager.cs of actions/runner.
   const lines = new Set(value.split(/\r?\n/))

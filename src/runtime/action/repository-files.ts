@@ -7,16 +7,13 @@ import type { Variables } from '../../platform/core/variables.ts'
 
 interface Checkout {
   readonly root: string
-  /** Undefined where it is unknown, and for another repository. */
   readonly commit: string | undefined
-  /** Page of the files on GitHub. Undefined where it is unknown. */
   readonly page: string | undefined
 }
 
-/** Where the files of the workspace are in their repository. `path` of actions/checkout puts it below the workspace. */
+/** `path` of actions/checkout puts a repository below the workspace. */
 export function createRepositoryFiles(workspace: string, env: Variables) {
   const known = new Map<string, Checkout>()
-  /** The checkout with a file, and its path there. */
   const find = (file: string) => {
     const absolute = resolve(workspace, file)
     const directory = dirname(absolute)
@@ -26,9 +23,9 @@ export function createRepositoryFiles(workspace: string, env: Variables) {
   }
   return {
     find,
-    /** The path from the root of the run's repository. That of a file of another repository begins at the workspace. */
+    /** The path from the root of the run's repository, or from the workspace for a file of another one. */
     pathOf: (file: string): string => find(file).path,
-    /** Page of the line on GitHub. Undefined for a file without lines, such as the name of an input. */
+    /** Undefined for a file without lines, such as the name of an input. */
     linkTo({ file, line }: Location): string | undefined {
       if (line === undefined) return undefined
       const { page, path } = find(file)
@@ -49,7 +46,7 @@ function readCheckout(directory: string, workspace: string, env: Variables): Che
   return { root: directory, commit, page: repository && commit && `${repository}/blob/${commit}` }
 }
 
-/** Whether the remote `origin` is the repository of the run. Other remotes and submodules have addresses, too. */
+/** Other remotes and submodules have addresses, too. */
 function isOfRun(directory: string, { GITHUB_SERVER_URL: server = '', GITHUB_REPOSITORY: repository = '' }: Variables) {
   const [, origin = ''] = /^\[remote "origin"\]([^[]*)/m.exec(readGitText(directory, 'config')) ?? []
   const [, url = ''] = /^[ \t]*url[ \t]*=[ \t]*(\S+)[ \t]*$/m.exec(origin) ?? []

@@ -23,7 +23,7 @@ import { createReadTest, defaultConfigFile } from '../workspace.ts'
 import { writeOutputs } from './outputs.ts'
 import { createRepositoryFiles, type RepositoryFiles } from './repository-files.ts'
 
-/** Runs the operation that the variables of the step ask for; resolves to the step's exit code. Throws nothing. */
+/** Resolves to the step's exit code. Throws nothing. */
 export async function runAction(env: Variables, signals: Signals): Promise<number> {
   const cancellation = cancelOnSignals(signals)
   const startedAtMs = systemClock.now()
@@ -63,8 +63,8 @@ export async function runAction(env: Variables, signals: Signals): Promise<numbe
 }
 
 /**
- * The runner sets `INPUT_` and the name in capitals, with dashes. An empty value means not given, but for the address that gets the key: its
- * default in action.yml tells an expression without a value.
+ * The runner sets `INPUT_` and the name in capitals. An empty value means not given, but for the address that gets the key: its default in
+ * action.yml tells an expression without a value.
  */
 function readInputs(env: Variables): Readonly<Record<string, string>> {
   const inputs = Object.entries(env).flatMap(([name, value]) => {
@@ -75,12 +75,12 @@ function readInputs(env: Variables): Readonly<Record<string, string>> {
   return Object.fromEntries(inputs)
 }
 
-/** The exit codes of a step. It has passed or failed, but after a canceled run, one must know whether anything was written. */
+/** After a canceled run, one must know whether anything was written. */
 const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.canceled]
 
 const stepExitCode = (exitCode: number) => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
-/** Reports an unexpected exception: the step fails, and its outputs contain the reason. */
+/** The step fails, and its outputs contain the reason. */
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
   const operation = isOperationName(name) ? name : ''
@@ -166,7 +166,7 @@ function createLog(): Log {
   }
 }
 
-/** A step shows this many annotations of each severity; the runner drops the others silently. */
+/** The runner silently drops more annotations of a severity. */
 const maxAnnotations = 10
 
 /** The runner cuts longer messages. */
@@ -175,8 +175,8 @@ const maxAnnotationCharacters = 4000
 const annotateAs = { error: core.error, warning: core.warning, note: core.notice } as const satisfies Record<Severity, unknown>
 
 /**
- * Annotates lines of the user's files, the most severe first, and adds the verdict. `warnings` is the number of warnings so far. GitHub shows
- * every annotation in the list of the run, and beside its line if the pull request changes it.
+ * The most severe first, then the verdict. `warnings` is the number of warnings so far. GitHub shows every annotation in the list of the
+ * run, and beside its line if the pull request changes it.
  */
 function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string) {
   for (const [severity, show] of Object.entries(annotateAs)) {
@@ -206,7 +206,6 @@ function annotateVerdict({ operation, status, failureReason }: ResultDocument) {
   else core.error(lines, { title })
 }
 
-/** Updates comment and issue, if the settings ask for them. */
 async function updateGitHub(...[result, context]: Parameters<typeof notifyGitHub>): ReturnType<typeof notifyGitHub> {
   if (!writesToGitHub(result.publishSettings)) return { failures: [], change: 'unknown' }
   const { notifyGitHub } = await import('../notify-github.ts')

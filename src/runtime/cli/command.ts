@@ -9,7 +9,6 @@ export interface CommandOption {
   readonly kind: 'switch' | 'flag' | 'value' | 'list'
   readonly placeholder?: string
   readonly text: string
-  /** The title above it in help. */
   readonly group?: string
   readonly isCommon?: boolean
   /** What completion offers. */
@@ -20,7 +19,7 @@ export interface Command {
   readonly name: string
   readonly summary: string
   readonly options: readonly CommandOption[]
-  /** What it takes beside options, as help shows and describes it, and the words to choose from. */
+  /** What it takes beside options, and the words to choose from. */
   readonly words?: { readonly shown: string; readonly text?: string; readonly choices?: readonly string[]; readonly max: number }
   readonly examples?: readonly string[]
   readonly notes?: readonly string[]
@@ -30,7 +29,7 @@ export interface Command {
 }
 
 export interface GivenArguments {
-  /** Values by the name of the option. A switch is `true`, and a list has one item a line. */
+  /** A switch is `true`, and a list has one item a line. */
   readonly options: Readonly<Record<string, string>>
   readonly words: readonly string[]
 }
@@ -55,7 +54,7 @@ export function parseArguments(command: Command, args: readonly string[]): Given
 
 export const takesValue = (kind: CommandOption['kind']): boolean => kind === 'value' || kind === 'list'
 
-/** The value of an option that does not have it in the same argument. The word after a flag is its value, unless it may be another word. */
+/** The word after a flag is its value, unless it may be another word. */
 function valueAfter({ name, kind, choices = [] }: CommandOption, index: number, words: Map<number, string>, isOnlyWord: boolean) {
   if (takesValue(kind)) throw wrongUse(`Option --${name} requires a value.`)
   const next = kind === 'flag' ? words.get(index + 1) : undefined
@@ -78,7 +77,6 @@ function demandWords({ name, options, words }: Command, given: readonly string[]
   )
 }
 
-/** The word that was given, if it is one of the choices. */
 export function requireChoice<const T extends string>(what: string, given: string, choices: readonly T[]): T {
   const found = choices.find((choice) => choice === given)
   if (found === undefined) throw wrongUse(`${what} does not accept ${shownWord(given, '"')}. Use ${choices.join(', ')}.`)

@@ -1,7 +1,6 @@
 import { type Command, takesValue } from './command.ts'
 import { firstSentence } from './help.ts'
 
-/** The script that a shell sources to complete the commands and options of the program. */
 export function completionScript(shell: 'bash' | 'zsh' | 'fish', commands: readonly Command[]): string {
   const completed = commands.map(
     ({ name, summary, words, options }): CompletedCommand => ({
@@ -22,13 +21,11 @@ export function completionScript(shell: 'bash' | 'zsh' | 'fish', commands: reado
 interface CompletedCommand {
   readonly name: string
   readonly summary: string
-  /** Words after the command that are not options. */
   readonly words: readonly string[]
   readonly options: readonly CompletedOption[]
 }
 
 interface CompletedOption {
-  /** `--budget`. */
   readonly flag: string
   readonly summary: string
   readonly takesValue: boolean

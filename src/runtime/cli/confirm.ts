@@ -5,7 +5,7 @@ import { renderTerminal } from '../../platform/report/terminal.ts'
 import type { Surface } from '../publish.ts'
 import { columnsOf, type Terminal } from './terminal.ts'
 
-/** Shows what would be written and asks. Undefined with `--yes`. */
+/** Undefined with `--yes`. */
 export function createConfirm({ stdin, stderr }: Terminal, isConfirmed: boolean, stop: AbortSignal): Surface['confirm'] {
   if (isConfirmed) return undefined
   return async ({ blocks, question }) => {

@@ -17,12 +17,11 @@ interface DemoStep {
   readonly inputs: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
   readonly fails?: boolean
-  /** The lines of the report that are shown after the verdict. All of it is shown with `--verbose`. */
+  /** Lines of the report after the verdict. `--verbose` shows all of it. */
   readonly highlights?: RegExp
   readonly before?: () => void
 }
 
-/** Settings that a job would set once, as variables. */
 function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Record<string, string>> {
   const server = { WATCHKEEPER_API_URL: url, WATCHKEEPER_PROFILE: profile }
   if (profile === 'hyperdx') return { ...server, WATCHKEEPER_API_KEY: demo.apiKeySecret }
@@ -35,7 +34,7 @@ function demoEnvironment({ url }: Emulator, profile: ProfileName): Readonly<Reco
   }
 }
 
-/** The main operations against the emulator's shop. The last two are gates that fail. */
+/** The last two operations are gates that fail. */
 function demoSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const dashboard = service?.dashboards.find(({ name }) => name === 'Checkout overview')
@@ -95,7 +94,7 @@ function demoSteps({ store }: Emulator): readonly DemoStep[] {
   ]
 }
 
-/** Alerts and dashboards as code on a self-hosted server. The drift fails. */
+/** The drift fails. */
 function selfHostedSteps({ store }: Emulator): readonly DemoStep[] {
   const service = store.organizations[0]?.services.find(({ id }) => id === demo.services.checkout)
   const webhook = service?.webhooks[0]
@@ -199,7 +198,7 @@ interface DemoRun {
   readonly log: string
 }
 
-/** Runs a step as this command line does, in a directory of its own. */
+/** Runs as this command line does, in a directory of its own. */
 async function runStep(
   { operation, files = {}, words = [], ...step }: DemoStep,
   env: Terminal['env'],
@@ -229,7 +228,7 @@ interface DemoOptions {
   readonly isVerbose: boolean
 }
 
-/** Runs every step against an emulator of its own. Resolves to 0 when every step ended as expected. */
+/** Resolves to 0 when every step ended as expected. */
 export async function runDemo({ profile, isVerbose }: DemoOptions, terminal: Terminal): Promise<number> {
   const color = hasColors(terminal)
   const paint: Paint = (format, text) => (color ? styleText(format, text, { validateStream: false }) : text)
@@ -276,7 +275,6 @@ function summarizeSteps(surprises: number, { profile, isVerbose }: DemoOptions, 
 /** Fits a terminal of ordinary width. */
 const maxShownWidth = 80
 
-/** The call, the verdict, and the lines of the report that matter most. */
 function showBriefly(step: DemoStep, { log }: DemoRun) {
   const report = log.split('\n')
   const verdict = report.filter((line) => /^[✔▲✖]/.test(line))

@@ -5,7 +5,7 @@ import { summaries } from './summaries.ts'
 /** Columns of a line of help, and where the texts begin. */
 const [width, column] = [80, 26]
 
-/** The text in lines that begin with the prefix, or are indented. Nothing is cut. */
+/** Breaks a text into lines that begin with the prefix or are indented. Nothing is cut. */
 function fillLine(text: string, prefix = '', indent = prefix.length) {
   const lines: string[] = []
   let line = prefix
@@ -22,7 +22,6 @@ function fillLine(text: string, prefix = '', indent = prefix.length) {
   return [...lines, line]
 }
 
-/** A term and its text, which begins in the same column for most terms. */
 const helpRow = (term: string, text: string, start = column) => fillLine(text, `  ${term}  `.padEnd(start), start)
 
 export const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
@@ -32,7 +31,7 @@ function termOf({ name, kind, placeholder = '' }: CommandOption) {
   return `--${name} ${kind === 'flag' ? `[${placeholder}]` : `<${placeholder}>`}`
 }
 
-/** The options with their titles, in the order of their first option. */
+/** Titles are in the order of their first option. */
 export function optionLines(options: readonly CommandOption[]): readonly string[] {
   const groups = Map.groupBy(options, ({ group = 'Options' }) => group)
   return [...groups].flatMap(([title, ofGroup]) => [`${title}:`, ...ofGroup.flatMap((option) => helpRow(termOf(option), option.text)), ''])
@@ -54,7 +53,6 @@ export function helpOf({ name, summary, words, examples = [], options, notes = [
   return `${lines.join('\n').trimEnd()}\n`
 }
 
-/** The list of commands. Loads no operation. */
 export function mainHelp(tools: readonly Command[]): string {
   const rows = (commands: readonly { readonly name: string; readonly summary: string }[]): readonly string[] =>
     commands.flatMap(({ name, summary }) => helpRow(name, firstSentence(summary), 18))

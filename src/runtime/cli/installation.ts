@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The text of a file of the package, such as `examples/backups.yml`. `scripts/build-executable.ts` lists the files in the executable. */
+/** `scripts/build-executable.ts` lists the files in the executable. */
 export async function readInstalled(script: string, path: string): Promise<string> {
   return process.getBuiltinModule('node:sea').isSea()
     ? process.getBuiltinModule('node:sea').getAsset(path, 'utf8')

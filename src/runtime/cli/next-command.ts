@@ -8,9 +8,8 @@ import type { ResultError } from '../../platform/operation/result.ts'
 
 interface GivenCommand {
   readonly name: OperationName
-  /** Inputs by camelCase name, as text. A list has one item a line. */
+  /** Texts by camelCase name. A list has one item a line. */
   readonly inputs: Readonly<Record<string, string>>
-  /** The input without an option. */
   readonly positional?: string | undefined
   readonly yes: boolean
   readonly isWrite: boolean
@@ -19,7 +18,6 @@ interface GivenCommand {
 
 const settingShape: Shape = settingsSchema.shape
 
-/** The inputs of apply that plan has, too. */
 const planInputs: readonly string[] = ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
 
 const lists: readonly (readonly [RegExp, OperationName])[] = [
@@ -29,7 +27,7 @@ const lists: readonly (readonly [RegExp, OperationName])[] = [
   [/backup/, 'list-backups'],
 ]
 
-/** The next command to try after an error: for the same service, without secrets. Undefined after a bug, which no command helps with. */
+/** For the same service, without secrets. Undefined after a bug, which no command helps with. */
 export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<ResultError, 'kind' | 'diagnostics'>): string | undefined {
   if (kind === 'bug') return undefined
   // The input is not wrong: the operation is not allowed.
@@ -49,7 +47,7 @@ export function nextCommand(given: GivenCommand, { kind, diagnostics }: Pick<Res
   }
 }
 
-/** The same command again. Its confirmation still holds, because the inputs are the same. */
+/** The confirmation still holds, because the inputs are the same. */
 const again = (given: GivenCommand) => spellCommand(given.name, given, () => true, given.yes)
 
 const look = (given: GivenCommand) =>
@@ -64,7 +62,7 @@ function listCommand(given: GivenCommand) {
 
 const ofService = (name: OperationName, given: GivenCommand) => spellCommand(name, given, isPassedOn)
 
-/** Whether another operation gets the input. Its reports would overwrite those of the command that failed. */
+/** Reports of another operation would overwrite those of the command that failed. */
 const isPassedOn = (input: string) => Object.hasOwn(settingShape, input) && input !== 'reports'
 
 function spellCommand(name: OperationName, { inputs, positional }: GivenCommand, isWanted: (name: string) => boolean, yes = false) {
@@ -79,7 +77,6 @@ function spellCommand(name: OperationName, { inputs, positional }: GivenCommand,
   return ['watchkeeper', name, ...options, ...(yes ? ['--yes'] : []), '--json'].join(' ')
 }
 
-/** A value of an input as a command has it. */
 export function argumentOf(input: string, text: string, positional: string | undefined): string {
   if (input === positional) return shellQuote(text)
   return text === 'true' ? `--${toKebab(input)}` : `--${toKebab(input)} ${shellQuote(text)}`

@@ -1,4 +1,4 @@
-// An operation as a command: its options follow from the schemas of its inputs.
+// The options of an operation follow from the schemas of its inputs.
 import * as z from 'zod'
 import { type OperationName, operations } from '../../operations.ts'
 import { exitCodes } from '../../platform/core/errors.ts'
@@ -79,7 +79,7 @@ export async function operationCommand(name: OperationName, terminal: Terminal):
   }
 }
 
-/** Common options with this title are in the help of every operation. */
+/** The help of every operation has common options with this title. */
 const outputGroup = 'Output'
 
 const optionsOf = (shape: Shape): readonly CommandOption[] =>
@@ -105,14 +105,13 @@ function explainOption(name: string) {
   return configKeys.includes(name) ? 'It is a key of .watchkeeper.yml.' : undefined
 }
 
-/** The secrets among the arguments, where they are not accepted. No message may quote them. */
+/** No message may quote a secret among the arguments. */
 export const secretArguments = (args: readonly string[]): readonly string[] =>
   args.flatMap((arg, i) => {
     const [, name = '', value] = /^--?([^=]+)(?:=(.*))?$/s.exec(arg) ?? []
     return secretNames.includes(name) ? (value ?? args[i + 1] ?? []) : []
   })
 
-/** `help options`. */
 export const optionsHelp = (): string =>
   [
     'Options of all commands. Each is also a variable: --read-only is WATCHKEEPER_READ_ONLY.',
@@ -144,7 +143,6 @@ function fieldChoices(core: Schema) {
   return core instanceof z.ZodLiteral ? [...core.values].map(String) : []
 }
 
-/** The longest list of choices that help shows in place of the value. */
 const maxChoicesLength = 24
 
 const placeholders: readonly (readonly [RegExp, string])[] = [
@@ -169,7 +167,6 @@ function placeholderFor(field: Schema) {
   return placeholders.find(([grammar]) => grammar.test(accepts))?.[1] ?? (core instanceof z.ZodNumber ? 'number' : 'text')
 }
 
-/** The first sentence, and what a reader of it has to know. */
 function helpText(field: Schema) {
   const { description = '', accepts, note } = metaOf(field)
   const core = coreOf(field)
@@ -182,7 +179,6 @@ function helpText(field: Schema) {
   ].join(' ')
 }
 
-/** A call of the operation, for its help. */
 export function commandLine(name: string, example: Readonly<Record<string, unknown>>, positional: string | undefined): string {
   const given = Object.entries(example).flatMap(([field, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
@@ -202,7 +198,6 @@ const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   canceled: 'canceled before a write',
 }
 
-/** The exit codes that the operation can have on the command line, with their meanings. */
 export function exitCodesOf(name: OperationName, { effect, scope, judge }: Operation): Readonly<Record<string, string>> {
   const isPossible: Readonly<Partial<Record<keyof typeof exitCodes, boolean>>> = {
     denied: scope !== 'none',

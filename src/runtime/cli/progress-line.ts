@@ -3,7 +3,7 @@ import { progressBar } from '../../platform/core/text.ts'
 import { displayWidth, wrap } from '../../platform/report/terminal.ts'
 import { columnsOf, type OutputStream } from './terminal.ts'
 
-/** The last line of the stream, for messages that the next one replaces. Files and pipes get one as a line every ten seconds. */
+/** A line that the next message replaces. Files and pipes get one every ten seconds. */
 export interface ProgressLine {
   show(progress: { readonly done: number; readonly total: number; readonly text: string }): void
   note(line: string): void

@@ -8,7 +8,7 @@ import { WrongUse } from './command.ts'
 import { secretArguments } from './operation-command.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Prints an error outside of a run: wrong use, or an exception that nothing caught. Resolves to its exit code. */
+/** Prints wrong use, or an exception that nothing caught. Resolves to its exit code. */
 export async function reportError(thrown: unknown, args: readonly string[], { env, stdout, stderr }: Terminal): Promise<number> {
   const raised = thrown instanceof WrongUse ? new WatchkeeperError('input', thrown.message) : thrown
   const error = toSafeError(raised, () => [...secretArguments(args), ...credentialsIn({}, env)])

@@ -1,7 +1,6 @@
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** The nearest directory with a `.git`, from `directory` upwards. Undefined without one. */
 export async function repositoryRoot(directory: string): Promise<string | undefined> {
   // A directory, or the file that a worktree or a submodule has.
   const isThere = await lstat(join(directory, '.git')).then(
@@ -13,7 +12,7 @@ export async function repositoryRoot(directory: string): Promise<string | undefi
   return above === directory ? undefined : repositoryRoot(above)
 }
 
-/** `host/owner/repo` of the remote `origin`, without user and port. Undefined without Git, without a remote, and for a path. */
+/** `host/owner/repo`, without user and port. Undefined without Git, without a remote, and for a path. */
 export async function remoteAddress(directory: string): Promise<string | undefined> {
   const { execFile } = await import('node:child_process')
   return new Promise((resolve) => {
@@ -22,11 +21,11 @@ export async function remoteAddress(directory: string): Promise<string | undefin
   })
 }
 
-/** `owner/repo`: the last two parts of the address of the remote `origin`. Undefined without an address. */
+/** `owner/repo`: the last two parts of the address. */
 export const remoteRepository = async (directory: string): Promise<string | undefined> =>
   (await remoteAddress(directory))?.split('/').slice(-2).join('/')
 
-/** Host and whole path of `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/group/owner/repo/`. */
+/** Reads `https://host/owner/repo.git`, `git@host:owner/repo` or `ssh://git@host:22/group/owner/repo/`. */
 export function addressIn(url: string): string | undefined {
   const [, host, path] =
     /^[a-z+]+:\/\/(?:[^/@]*@)?([\w.-]+)(?::\d+)?\/+([\w./-]+?)(?:\.git)?\/?$/.exec(url) ??

@@ -15,7 +15,6 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** Reports an exception. Resolves to the exit code. */
 export async function reportCrash(thrown: unknown, args: readonly string[], terminal: Terminal): Promise<number> {
   await prepare()
   const { reportError } = await import('./report-error.ts')

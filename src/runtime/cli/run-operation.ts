@@ -1,4 +1,4 @@
-// What a run of an operation takes: most of the code. `--version` and `--help` do not load this file.
+// `--version` and `--help` do not load this file.
 
 import type { OperationName } from '../../operations.ts'
 import { exitCodes } from '../../platform/core/errors.ts'
@@ -22,7 +22,7 @@ interface TerminalRun {
   readonly terminal: Terminal
 }
 
-/** The report goes to stdout, everything else to stderr. `inputs` are texts by camelCase name. Resolves to the exit code. */
+/** The report goes to stdout, everything else to stderr. Resolves to the exit code. */
 export async function runAtTerminal(
   operation: OperationName,
   inputs: Readonly<Record<string, string>>,

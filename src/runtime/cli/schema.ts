@@ -12,7 +12,6 @@ import { adviseOnName } from '../new-names.ts'
 import { hasInputVariable } from '../settings.ts'
 import { commandLine, exitCodesOf } from './operation-command.ts'
 
-/** The outputs of every operation, by kebab-case name. */
 export const commonOutputs: readonly { readonly name: string; readonly description: string }[] = [
   [
     'status',
@@ -40,11 +39,10 @@ function withoutOwnMetadata(value: unknown): unknown {
 export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema =>
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
 
-/** The schema of the result of an operation: its own fields, and those of every result. */
 const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
   z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
 
-/** An input for programs. The type is that of JSON; a list is given by several options, or by several lines. */
+/** The type is that of JSON; a list is given by several options, or by several lines. */
 function inputSchema(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
   const { description, accepts, note, secret } = metaOf(schema)
@@ -89,7 +87,7 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
   }
 }
 
-/** What a program needs to know to run the operation, or else the list of operations. Throws an InputError for an unknown name. */
+/** The operation, or else the list of operations. Throws an InputError for an unknown name. */
 export async function describeForPrograms(name: string | undefined): Promise<JsonSchema> {
   if (name === undefined) return { version, operations: await Promise.all(operationNames.map(listedOperation)) }
   if (!isOperationName(name))

@@ -2,7 +2,6 @@ import { type Dialect, demo, startEmulator } from '../../emulator/index.ts'
 import { exitCodes, inputError } from '../../platform/core/errors.ts'
 import type { Signals } from '../signals.ts'
 
-/** The options of the command. */
 interface EmulatorCommand {
   readonly port: number
   readonly dialect: Dialect
@@ -11,7 +10,7 @@ interface EmulatorCommand {
   readonly serverVersion?: string
 }
 
-/** Prints the address and how to use it, and serves until a signal arrives. */
+/** Serves until a signal arrives. */
 export async function serveEmulator(
   { rateLimit, ...options }: EmulatorCommand,
   signals: Signals,

@@ -1,7 +1,6 @@
 import type { Variables } from '../../platform/core/variables.ts'
 import type { Signals } from '../signals.ts'
 
-/** The parts of a process that the command line uses. */
 export interface Terminal {
   /** The entry of the command line. In the single executable, the executable. */
   readonly script: string
@@ -19,7 +18,7 @@ export interface OutputStream {
   readonly columns?: number
 }
 
-/** Columns of a terminal, 80 where it does not report them. Undefined for a file or a pipe, whose readers wrap lines themselves. */
+/** 80 where a terminal does not report its columns. Undefined for a file or a pipe, whose readers wrap lines themselves. */
 export const columnsOf = ({ isTTY, columns }: OutputStream): number | undefined => (isTTY ? columns || 80 : undefined)
 
 /** Colors are used only on a terminal, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`. */

@@ -21,7 +21,7 @@ const renameWords = (text: string) =>
     return word.startsWith('did you mean') ? word.replace(/[a-z]+(?:-[a-z]+)+/, toCamel) : toCamel(word)
   })
 
-/** The same error with the names of options. `given` are the options of the call, as they were written. */
+/** `given` are the options of the call, as they were written. */
 export function withOptionNames(error: WatchkeeperError, given: readonly string[]): WatchkeeperError {
   if (error instanceof InputError) return new InputError(error.diagnostics.map((diagnostic) => renameDiagnostic(diagnostic, given)))
   if (error instanceof ApiError) {

@@ -1,13 +1,12 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
-import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-sql.ts'
+import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-wire.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
-import type { Refusal } from './read-rows.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
-import type { SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
+import type { Refusal, SeriesItem, SeriesRequest, SeriesRow } from './series-api.ts'
 
 // Counts by window in ClickHouse Cloud, whose API has no values of charts. `refuseWithoutCharts` leaves counts with conditions in SQL.
 
@@ -46,14 +45,12 @@ function refuseSeries(series: readonly SeriesItem[]): Refusal | undefined {
   return reason === undefined ? undefined : { reason }
 }
 
-/** Undefined where the rows of the source can be counted by time. */
 export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | undefined {
   const reason = refuseForm(time) ?? refuseForm(sampleRate)
   if (reason !== undefined) return { reason: `its source cannot be counted: ${reason}` }
   return /^\w+$/.test(time) ? undefined : { reason: 'the time of its source is not a single column' }
 }
 
-/** The rows between the start and the end of a query. */
 export const inRange = ({ time }: Pick<SourceTable, 'time'>): string =>
   `${time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`
 

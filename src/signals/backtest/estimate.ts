@@ -7,17 +7,32 @@ import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, WatchkeeperError } from '../../platform/core/errors.ts'
 import { clip } from '../../platform/core/text.ts'
 import { formatDuration } from '../../platform/report/format.ts'
-import { type Coverage, rowsOf, sourceSeries, toCoverage } from './coverage.ts'
-import { type EvaluatedWindow, evaluate, evaluatedPart, type TimeRange, type WindowValues, windowStarts } from './evaluate.ts'
+import {
+  type EvaluatedWindow,
+  evaluate,
+  evaluatedPart,
+  type Summary,
+  summarize,
+  type TimeRange,
+  type WindowValues,
+  windowStarts,
+} from './evaluate.ts'
 import type { SeriesEvidence } from './judge.ts'
 import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
-import type { Refusal } from './read-rows.ts'
 import type { TimeBudget } from './read-windows.ts'
-import { maxSeries, type SeriesItem, type SeriesRequest, type SeriesRow } from './series-api.ts'
-import { type Summary, summarize } from './summary.ts'
+import {
+  type Coverage,
+  maxSeries,
+  type ReadSeries,
+  type Refusal,
+  rowsOf,
+  type SeriesItem,
+  type SeriesRow,
+  sourceSeries,
+  toCoverage,
+} from './series-api.ts'
 import type { WindowSql } from './window-sql.ts'
 
-/** What an alert would have done in a range of time, or why that is unknown. */
 export type Estimate =
   | {
       readonly verdict: 'fires' | 'quiet'
@@ -38,7 +53,6 @@ export interface EstimateOptions {
   readonly readSeries: ReadSeries
   readonly range: TimeRange
   readonly maxRequests: number
-  /** Called after each series. */
   readonly onProgress: (done: number, total: number) => Promise<void>
   /** Whether `readSeries` shares requests, so that all queries may wait for it at once. */
   readonly isShared?: true
@@ -46,18 +60,13 @@ export interface EstimateOptions {
   readonly maxSqlWindows?: number
 }
 
-/** The values of charts, or why there are none. Throws an ApiError. */
-export type ReadSeries = (request: SeriesRequest) => Promise<readonly SeriesRow[] | Refusal>
-
-/** What the rows of a query depend on. */
 type RowsQuery = Pick<SeriesQuery, 'series' | 'step' | 'hasTextGroups'> | Pick<WindowsQuery, 'sql' | 'step'>
 
 export interface Estimates {
-  /** Estimates in the order of the queries. */
   readonly estimates: readonly Estimate[]
-  /** Requests sent so far, without retries after a rejection by the rate limit. */
+  /** Without retries after a rejection by the rate limit. */
   requests(): number
-  /** The rows of a query in another range. They count for the same maximum of requests. */
+  /** In another range. They count for the same maximum of requests. */
   readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
 
@@ -101,11 +110,11 @@ export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowS
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
-  /** The windows that were asked for; undefined for all of them. */
+  /** Undefined for all windows. */
   readonly starts?: readonly number[] | undefined
   /** Windows with rows before their start, and none at it. */
   readonly early?: number
-  /** The rows of the source without the condition of the alert. Undefined where the source is unknown. */
+  /** Without the condition of the alert. Undefined where the source is unknown. */
   readonly sourceRows: readonly SeriesRow[] | undefined
 }
 
@@ -127,7 +136,6 @@ function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptio
   return { verdict: summary.notifications > 0 ? 'fires' : 'quiet', summary, windows, values: read.values, coverage, series, early }
 }
 
-/** The rows of what the value depends on. */
 function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly SeriesEvidence[] {
   const count = (valuesOf: (row: SeriesRow) => readonly (number | null | undefined)[]) => {
     const values = rows.map((row) => ({ startMs: row.startMs, some: valuesOf(row).filter((value) => value != null) }))
@@ -167,7 +175,6 @@ function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap
 
 interface Budget extends Pick<Estimates, 'readRows'> {
   ask(query: BacktestQuery): Promise<Rows | Refusal>
-  /** Requests sent so far. */
   sent(): number
 }
 
@@ -183,10 +190,10 @@ function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, rang
   return { ranges, parts, count: ranges.length * parts.length }
 }
 
-/** An alert whose SQL is slow gets this part of the time that the run has. */
+/** The part of the time of the run that one alert with slow SQL gets. */
 const sharePerAlert = 1 / 4
 
-/** The end of a run gets this part of its time. */
+/** The part of the time that is kept for the end of the run. */
 const reservedShare = 1 / 10
 
 function createTimeBudget({ remainingMs }: Pick<ReadApi, 'remainingMs'>): TimeBudget {
@@ -210,7 +217,6 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-/** Asks once for each query. */
 function createBoundsFinder() {
   const known = new Map<string, Promise<Refusal | undefined>>()
   return (sql: WindowSql, find: () => Promise<Refusal | undefined>): Promise<Refusal | undefined> => {
@@ -271,7 +277,7 @@ function createBudget(options: EstimateOptions, finest: ReadonlyMap<string, Aler
     { sql, step }: Pick<WindowsQuery, 'sql' | 'step'>,
     span: TimeRange,
   ): Promise<Pick<Rows, 'rows' | 'early' | 'starts'> | Refusal> {
-    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./bounds.ts')])
+    const [{ readWindows }, { refuseUnbounded }] = await Promise.all([import('./read-windows.ts'), import('./read-windows.ts')])
     const release = (count: number): void => {
       sent -= count
     }
@@ -344,7 +350,6 @@ function toRefusal(thrown: unknown): Refusal {
 
 const runErrors: readonly ApiError['kind'][] = ['authentication', 'permission', 'canceled']
 
-/** Parts of the range, aligned to the windows. */
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
   const step = Math.max(lengthMs, Math.floor(Math.min(maxRangeMs, maxWindows * lengthMs) / lengthMs) * lengthMs)

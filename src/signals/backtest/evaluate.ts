@@ -2,17 +2,13 @@ import type { ThresholdType } from '../../kinds/alert/alert.ts'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 
-// How the server evaluates an alert, observed on HyperDX 2.36 by stepping its own alert task through seven days of data. Pure: buckets and
-// a condition give windows, states and notifications. test/unit/backtest compares it with the recorded notifications.
+// How the server evaluates an alert, observed on HyperDX 2.36 by stepping its own alert task through seven days of data.
 
-/** What an alert compares its values with. */
 export interface AlertCondition {
   readonly thresholdType: ThresholdType
   readonly threshold: number
-  /** The upper end of `between` and `not_between`. */
   readonly thresholdMax: number | undefined
   readonly interval: AlertInterval
-  /** How many windows in a row must breach. */
   readonly consecutive: number
   readonly isGrouped: boolean
   /** Windows that begin before it are not evaluated. */
@@ -29,7 +25,6 @@ export interface GroupValue {
 /** The rows of each window, by its start. A window without rows is absent. */
 export type WindowValues = ReadonlyMap<number, readonly GroupValue[]>
 
-/** A time range that excludes its end. */
 export interface TimeRange {
   readonly fromMs: number
   readonly untilMs: number
@@ -39,22 +34,21 @@ export interface EvaluatedWindow {
   readonly startMs: number
   /** The compared values, one for each group; 0 for a window without rows. */
   readonly values: readonly number[]
-  /** Whether a group violates the threshold. */
   readonly isBreaching: boolean
-  /** The groups that send a notification: those that violate the threshold in enough windows in a row. */
+  /** Groups that violate the threshold in enough windows in a row. */
   readonly notifications: number
   /** The groups that report to be OK again. */
   readonly resolved: number
 }
 
-/** The starts of all windows that lie in the range as a whole. Windows are aligned to the epoch. */
+/** Windows that lie in the range as a whole, aligned to the epoch. */
 export function windowStarts({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly number[] {
   const first = Math.ceil(fromMs / lengthMs)
   const count = Math.max(0, Math.floor(untilMs / lengthMs) - first)
   return Array.from({ length: count }, (_, i) => (first + i) * lengthMs)
 }
 
-/** Whether a value violates the threshold. The server's `above` includes the threshold, and `below` does not. */
+/** The server's `above` includes the threshold, and `below` does not. */
 export function isBreach({ thresholdType, threshold, thresholdMax = threshold }: AlertCondition, value: number): boolean {
   switch (thresholdType) {
     case 'above':
@@ -76,27 +70,24 @@ export function isBreach({ thresholdType, threshold, thresholdMax = threshold }:
   }
 }
 
-/** The last evaluation of a group. */
 interface GroupState {
   readonly startMs: number
   readonly isBreaching: boolean
-  /** How many windows in a row it violates the threshold. */
   readonly run: number
   readonly isFiring: boolean
-  /** A notification was sent that no "OK again" has followed yet. */
+  /** No "OK again" has followed a notification. */
   readonly hasNotified: boolean
 }
 
 /** The server forgets older evaluations of a group. */
 const memoryMs = 7 * dayMs
 
-/** The part of the range in which the alert is evaluated. */
 export const evaluatedPart = ({ startMs = 0 }: AlertCondition, { fromMs, untilMs }: TimeRange): TimeRange => ({
   fromMs: Math.max(fromMs, startMs),
   untilMs,
 })
 
-/** Evaluates window after window, beginning without a history. */
+/** Begins without a history. */
 export function evaluate(condition: AlertCondition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
   const lengthMs = intervalMs[condition.interval]
   const states = new Map<string, GroupState>()
@@ -138,7 +129,6 @@ interface Compared {
 
 type States = ReadonlyMap<string, GroupState>
 
-/** What the server compares in one window, by group. */
 function compareRows(condition: AlertCondition, rows: readonly GroupValue[], states: States): ReadonlyMap<string, Compared> {
   const compared = worstOfEachGroup(condition, rows)
   const isZeroBreach = isBreach(condition, 0)
@@ -153,7 +143,7 @@ function compareRows(condition: AlertCondition, rows: readonly GroupValue[], sta
   return compared
 }
 
-/** The compared row of each group: a row that violates the threshold wins over the others. */
+/** A row that violates the threshold wins over the others of its group. */
 function worstOfEachGroup(condition: AlertCondition, rows: readonly GroupValue[]): Map<string, Compared> {
   const compared = new Map<string, Compared>()
   for (const { group, value } of rows) {
@@ -163,3 +153,59 @@ function worstOfEachGroup(condition: AlertCondition, rows: readonly GroupValue[]
   }
   return compared
 }
+
+export interface Summary {
+  readonly windows: number
+  readonly breachingWindows: number
+  /** Times that the alert began to fire. */
+  readonly episodes: number
+  /** The first notification of each episode, in milliseconds since the epoch. */
+  readonly notifiedAtMs: readonly number[]
+  readonly notifications: number
+  readonly notificationsOnBusiestDay: number
+  readonly longestEpisodeMs: number
+  /** The part of the windows in which it fires, from 0 to 1. */
+  readonly shareOfTime: number
+}
+
+export function summarize(windows: readonly EvaluatedWindow[], lengthMs: number): Summary {
+  const firing = windows.filter(({ notifications }) => notifications > 0)
+  const starts = new Set(firing.map(({ startMs }) => startMs))
+  const notifiedAtMs: number[] = []
+  let [length, longest] = [0, 0]
+  for (const { startMs } of firing) {
+    const goesOn = starts.has(startMs - lengthMs)
+    // A notification is sent when its window has ended.
+    if (!goesOn) notifiedAtMs.push(startMs + lengthMs)
+    length = goesOn ? length + 1 : 1
+    longest = Math.max(longest, length)
+  }
+  const byDay = Map.groupBy(firing, ({ startMs }) => Math.floor((startMs + lengthMs) / dayMs))
+  const countOf = (some: readonly EvaluatedWindow[]): number => some.reduce((sum, { notifications }) => sum + notifications, 0)
+  return {
+    windows: windows.length,
+    breachingWindows: windows.filter(({ isBreaching }) => isBreaching).length,
+    episodes: notifiedAtMs.length,
+    notifiedAtMs,
+    notifications: countOf(firing),
+    notificationsOnBusiestDay: Math.max(0, ...byDay.values().map(countOf)),
+    longestEpisodeMs: longest * lengthMs,
+    shareOfTime: windows.length === 0 ? 0 : firing.length / windows.length,
+  }
+}
+
+/** One character for each part of the range: the height of its largest value, and `█` where a window breaches. */
+export function drawWindows(windows: readonly EvaluatedWindow[], width = 28): string {
+  const parts = Math.min(width, windows.length)
+  if (parts === 0) return ''
+  const cells = Array.from({ length: parts }, (_, i) =>
+    windows.slice(Math.floor((i * windows.length) / parts), Math.floor(((i + 1) * windows.length) / parts)),
+  )
+  const peaks = cells.map((cell) => cell.reduce((peak, { values }) => values.reduce((max, value) => Math.max(max, value), peak), 0))
+  const largest = Math.max(...peaks, Number.MIN_VALUE)
+  return cells
+    .map((cell, i) => (cell.some(({ isBreaching }) => isBreaching) ? '█' : (heights[Math.round(((peaks[i] ?? 0) / largest) * 5)] ?? '▁')))
+    .join('')
+}
+
+const heights = '▁▂▃▄▅▆'

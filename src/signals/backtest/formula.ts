@@ -1,4 +1,4 @@
-/** The value of a formula over the values of its series; null where the product has none. */
+/** Null where the product has no value. */
 export type Formula = (operands: readonly number[]) => number | null
 
 const maxTokens = 1000

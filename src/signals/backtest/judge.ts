@@ -1,4 +1,4 @@
-// What the values of an alert prove: pure. A warning says what cannot be, and a note what was not seen, because rare rows are healthy.
+// A warning says what cannot be, and a note what was not seen, because rare rows are healthy.
 
 import { describeThreshold } from '../../kinds/alert/alert.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
@@ -9,7 +9,6 @@ import { type AlertCondition, type EvaluatedWindow, isBreach, type TimeRange, ty
 import type { SeriesItem } from './series-api.ts'
 import { comparisonOf } from './terms.ts'
 
-/** What the server compares in the windows of a range. */
 export interface Evidence {
   readonly condition: AlertCondition
   readonly range: TimeRange
@@ -31,17 +30,17 @@ export interface SeriesEvidence {
   readonly divides?: boolean
 }
 
-/** What a second look found about a series without rows, or with a value of 0 in all windows. */
+/** Of a series without rows, or with a value of 0 in all windows. */
 export interface Silence {
-  /** Rows of its source, or values of its metric, in a day. Undefined where that is unknown. */
+  /** Rows of its source, or values of its metric, in a day. Undefined where unknown. */
   readonly rows: number | undefined
-  /** Windows or rows of 7 days that match, and when the last one was. Undefined where that is unknown. */
+  /** Windows or rows of 7 days that match. Undefined where unknown. */
   readonly week?: { readonly rows: number; readonly lastMs: number | undefined } | undefined
   /** The terms of its condition that match no row of a day. */
   readonly dead: readonly string[]
   /** Frequent values by column, keys by map, and the names of metrics by `MetricName`. */
   readonly lists: ReadonlyMap<string, readonly string[]>
-  /** Rows whose value is a number. Undefined where that is unknown. */
+  /** Rows whose value is a number. Undefined where unknown. */
   readonly numeric?: number | undefined
 }
 
@@ -91,14 +90,14 @@ function describeValues(evidence: Evidence): string {
   ].join('; ')
 }
 
-/** Whether a second look at a series is of use: its silence keeps the alert from firing. */
+/** Whether the silence of a series keeps the alert from firing. */
 export const isSilent = ({ condition }: Evidence, { nonZero, divides }: SeriesEvidence): boolean =>
   nonZero === 0 && (divides === true || !isBreach(condition, 0))
 
-/** The share of the windows from which on an alert always fires. */
+/** Of the windows. */
 const always = 0.95
 
-/** The value of each alert, and what it proves. `silences` has what a second look found, in the order of the series. */
+/** `silences` has what a second look found, in the order of the series. */
 export function judge(evidence: Evidence, silences: readonly (Silence | undefined)[]): Judgement {
   const { windows, range, series, early = 0, condition } = evidence
   const breaching = countBreaching(evidence)
@@ -178,7 +177,6 @@ const suggest = (text: string, known: readonly string[]): string => {
   return near === undefined ? '' : `; did you mean ${name(near)}?`
 }
 
-/** The fewest letters of a text that another one can be near to. */
 const minLetters = 4
 
 /** The same text in another case, or one that is a typo away. A text with digits means itself: 503 is not 500. */
@@ -188,7 +186,6 @@ export function nearValue(text: string, known: readonly string[]): string | unde
   return others.find((one) => one.toLowerCase() === text.toLowerCase()) ?? nearestName(text, others)
 }
 
-/** Why a field or a column has no value: no row has its key of the map. */
 function explainKey(column: string, lists: Silence['lists']): string | undefined {
   const [, map = '', key = ''] = keyOfMap.exec(column) ?? []
   // The dots of a text are written in another way for the API.
@@ -199,7 +196,6 @@ function explainKey(column: string, lists: Silence['lists']): string | undefined
 
 export const keyOfMap = /^(\w+)\['([^']+)'\]$/
 
-/** The most values of a column that a second look lists. */
 export const maxListed = 100
 
 function judgeTerm(term: string, language: SeriesItem['whereLanguage'], { lists, rows }: Silence): Finding {

@@ -17,12 +17,11 @@ import {
   toSeriesItem,
   type Watched,
 } from './query.ts'
-import type { Refusal } from './read-rows.ts'
+import type { Refusal } from './series-api.ts'
 import { renderAlone, type SqlShape } from './window-sql.ts'
 
-// What to send to see whether a server can run a query. These are more queries than a backtest can use, because their values do not matter.
+// What to send to see whether a server can run a query: more than a backtest can use, because the values do not matter.
 
-/** What to send for a query. */
 export interface Probe {
   /** Raw SQL as the alert task of the server runs it. */
   readonly sql?: SingleQuery
@@ -30,21 +29,18 @@ export interface Probe {
   readonly series?: Pick<SeriesQuery, 'series' | 'comparesLast'>
   /** What no values of charts have. */
   readonly columns: readonly Columns[]
-  /** Fields of the query that nothing runs, with their values. */
+  /** Fields that nothing runs. */
   readonly left: readonly (readonly [field: string, value: string])[]
 }
 
 export interface SingleQuery {
-  /** The query as declared. */
   readonly template: string
-  /** The query as it is sent for an interval. */
   readonly text: string
   readonly connectionId: string
   readonly shape: SqlShape
   readonly sourceId: string | undefined
 }
 
-/** Expressions to select from the table of a source. */
 export interface Columns {
   readonly sourceId: string
   readonly expressions: readonly string[]
@@ -106,7 +102,6 @@ function probeSql({ displayType, sqlTemplate, connectionId, sourceId }: TileConf
 
 type Sourced = TileConfig & { readonly sourceId: string }
 
-/** Charts of aggregations. */
 function probeItems(items: readonly Item[], config: Sourced, hasTime: boolean): Probe | Refusal {
   const { sourceId, groupBy, asRatio, formulas, having, orderBy } = config
   const refusal =

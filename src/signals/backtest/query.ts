@@ -3,36 +3,30 @@ import { thresholdTypes } from '../../kinds/alert/alert.ts'
 import { type AlertInterval, alertIntervals, isAtBorder, startMsOf } from '../../kinds/alert/schedule.ts'
 import { typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
-import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { tableOfSource } from '../../kinds/source/source-wire.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { AlertCondition, TimeRange } from './evaluate.ts'
 import { parseFormula } from './formula.ts'
-import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows } from './read-rows.ts'
-import type { SeriesItem, SeriesRow } from './series-api.ts'
+import { type Combination, type ReadResult, type Refusal, type RowFormat, readRows, type SeriesItem, type SeriesRow } from './series-api.ts'
 import { expandTemplate, type TableOf, type WindowSql } from './window-sql.ts'
 
-// Turns an alert and what it watches into requests for chart series, or says why no request gives what the server compares.
-
-/** What an alert watches: a tile, or a saved search with its source. `sources` are those of the service, where they are known. */
+/** A tile, or a saved search with its source. `sources` are those of the service, where they are known. */
 export type Watched =
   | { readonly tile: Body; readonly sources?: readonly StoredObject[] }
   | { readonly savedSearch: Body; readonly source: Body | undefined }
 
-/** How the server compares the rows of an answer. */
 interface Comparison {
   readonly condition: AlertCondition
-  /** The length of the windows to request. */
   readonly step: AlertInterval
   /** Length of the range before the first evaluated window that is requested, too. */
   readonly lookbackMs: number
   /** Groups are made texts, so that a number is not taken for the value. */
   readonly hasTextGroups?: true
-  /** Turns the rows of an answer into the values that the server compares in the windows of the range. */
+  /** The values that the server compares in the windows of the range. */
   readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
 }
 
-/** The answer is values of charts. */
 export interface SeriesQuery extends Comparison {
   readonly series: readonly SeriesItem[]
   /** The other series have no effect on the value. */
@@ -41,15 +35,13 @@ export interface SeriesQuery extends Comparison {
   readonly divisors?: readonly number[]
 }
 
-/** The answer is that of the tile's own query in each window. */
 export interface WindowsQuery extends Comparison {
   readonly sql: WindowSql
 }
 
-/** What to request, and how the server compares the answer. */
 export type BacktestQuery = SeriesQuery | WindowsQuery
 
-/** What an alert on a tile with raw SQL compares, where counts give the same numbers. */
+/** Of a tile with raw SQL, where counts give the same numbers. */
 export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'hasTextGroups' | 'read'> & Pick<AlertCondition, 'isGrouped'>
 
 /** Undefined for a query whose values only the server can compute. */
@@ -109,7 +101,6 @@ const savedSearchPart = z.object({
   filters: z.array(z.looseObject({ type: z.string().nullish(), condition: z.string().nullish() })).nullish(),
 })
 
-/** Why the server never compares anything for an alert on this tile; undefined where it does, or may do. */
 function explainNeverEvaluated(tile: Body): string | undefined {
   const config = tilePart.safeParse(tile.config)
   const type = config.success ? typeWithoutAlerts({ config: config.data }) : undefined
@@ -134,7 +125,7 @@ export function toAlertQuery(
     : querySavedSearch(parsed.data, watched.savedSearch, watched.source)
 }
 
-/** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have; undefined where they can. */
+/** Why counts in SQL cannot replace the values of charts, which ClickHouse Cloud does not have. */
 export function refuseWithoutCharts(query: BacktestQuery, watched: Watched): Refusal | undefined {
   if (!('series' in query)) return undefined
   const isChart = 'tile' in watched && tilePart.safeParse(watched.tile.config).data?.configType !== 'sql'
@@ -168,7 +159,6 @@ const toCondition = (alert: AlertPart, groupBy: string | null | undefined): Aler
   startMs: startMsOf(alert),
 })
 
-/** Each window is requested as it is evaluated. */
 const requested = ({ interval }: AlertPart) => ({ step: interval, lookbackMs: 0 })
 
 function queryTile(
@@ -255,7 +245,7 @@ export function tableNameOf(source: StoredObject, metricType: string | undefined
   return typeof table === 'string' && table !== '' ? `\`${from.databaseName}\`.\`${table}\`` : undefined
 }
 
-/** All tables of a source, as `database.table`. */
+/** `database.table` */
 function tablesOf(source: StoredObject): readonly string[] {
   const { data } = sourcePart.safeParse(source)
   if (data === undefined) return []
@@ -306,7 +296,7 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   }
 }
 
-/** The conditions that the server adds to the one of the search: those of the source and of the sidebar. */
+/** Those of the source and of the sidebar. */
 function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Body | undefined): readonly string[] | Refusal {
   // Observed on HyperDX 2.36: its alert task ignores the filter of a source of traces.
   const ofSource = source?.kind === 'trace' ? undefined : source?.tableFilterExpression
@@ -317,7 +307,7 @@ function conditionsOf({ filters }: z.output<typeof savedSearchPart>, source: Bod
 
 const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${RegExp.escape(word)}\\b`).test(text)
 
-/** The names that a select gives to its columns: `toString(Body) AS text`. */
+/** `toString(Body) AS text` */
 const namedIn = (select: string): readonly string[] =>
   [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
 
@@ -349,10 +339,8 @@ const aggregates = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any'
 
 const isRequestable = (aggFn: string): aggFn is (typeof aggregates)[number] => aggregates.some((one) => one === aggFn)
 
-/** The types of metrics whose answers equal what the server compares. */
 const exactMetrics = ['gauge', 'histogram'] as const
 
-/** Why the values of a series are not what the server compares; undefined where they are. */
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean): Refusal | undefined {
   if (!isRequestable(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }

@@ -2,18 +2,17 @@
 
 import * as z from 'zod'
 import type { StoredObject } from '../../kinds/kind.ts'
-import { tableOfSource } from '../../kinds/source/source-sql.ts'
+import { tableOfSource } from '../../kinds/source/source-wire.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import { toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { inRange, refuseTable } from './count-with-sql.ts'
-import { sourceSeries } from './coverage.ts'
 import type { Estimates } from './estimate.ts'
 import { keyOfMap, maxListed, type Silence } from './judge.ts'
 import { tableNameOf } from './query.ts'
-import type { SeriesItem } from './series-api.ts'
+import { type SeriesItem, sourceSeries } from './series-api.ts'
 import { comparisonOf, splitTerms } from './terms.ts'
 
 export interface SilenceContext {

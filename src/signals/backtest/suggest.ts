@@ -1,8 +1,5 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
-import { type AlertCondition, evaluate, type TimeRange, type WindowValues } from './evaluate.ts'
-import { summarize } from './summary.ts'
-
-// The condition that notifies as often as wanted, and still detects all incidents.
+import { type AlertCondition, evaluate, summarize, type TimeRange, type WindowValues } from './evaluate.ts'
 
 /** A condition and its notifications on the busiest day, or the reason why no condition does what is wanted. */
 export type Suggestion =
@@ -10,18 +7,14 @@ export type Suggestion =
   | { readonly reason: string }
 
 export interface SuggestOptions {
-  /** The most notifications that are wanted on one UTC day. */
   readonly maxNotifications: number
-  /** Whether the alert notices all of its incidents in time with this condition. */
   readonly detectsAll: (condition: AlertCondition) => boolean
   /** Whether it keeps the limits on notifications outside of incidents. With a less sensitive condition it still does. */
   readonly isQuietOutside: (condition: AlertCondition) => boolean
 }
 
-/** The most windows in a row that are tried. */
 const maxWindows = 6
 
-/** What the best conditions lack. */
 const shortcomings = {
   tooMany: `no threshold between the values with up to ${maxWindows} windows in a row has so few notifications`,
   tooManyOutside: `no threshold with up to ${maxWindows} windows in a row keeps maxNotifications of all incidents`,
@@ -44,7 +37,7 @@ export function suggestCondition(condition: AlertCondition, values: WindowValues
   if (direction === undefined) return { reason: `${condition.thresholdType} has no direction` }
   const compared = evaluate(condition, values, range).flatMap((window) => window.values)
   const lengthMs = intervalMs[condition.interval]
-  // The values are sorted from the most to the least sensitive threshold.
+  // From the most to the least sensitive threshold.
   const sorted = [...new Set(compared)].sort((a, b) => (direction.isAscending ? a - b : b - a))
   if (sorted.length < 2) return { reason: 'all values are equal' }
   let best: keyof typeof shortcomings = 'tooMany'

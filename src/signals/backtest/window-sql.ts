@@ -1,6 +1,6 @@
 import { isClosed, isComment, refuseForm, toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
-import type { Refusal } from './read-rows.ts'
+import type { Refusal } from './series-api.ts'
 
 // The query of a raw SQL tile, as HyperDX 2.36 expands it for an alert (its macros.ts and rawSqlParams.ts), and as one of many in a batch.
 // What cannot be a subquery, or would give another value today than in the past, is refused. More is refused than is necessary.
@@ -8,9 +8,7 @@ import type { Refusal } from './read-rows.ts'
 /** A number tile gives one value. A tile over time names the windows of its rows. */
 export type SqlShape = 'number' | 'over-time'
 
-/** The query of a tile for one window. */
 export interface WindowSql {
-  /** The query as declared. */
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
@@ -18,9 +16,7 @@ export interface WindowSql {
   readonly sourceId: string | undefined
   /** The tables of the sources, as `database.table`. */
   readonly tables?: readonly string[]
-  /** The expanded query. */
   readonly parts: readonly Part[]
-  /** Words and signs of the expanded query. */
   readonly tokenCount: number
 }
 
@@ -42,17 +38,15 @@ interface Template {
 /** The column that tells the windows of a batch apart. */
 export const windowColumn = 'window__'
 
-/** Why a query cannot be used, as its message. */
 export class UnusableSql extends Error {}
 
-/** Why no server can run a query. */
 class BrokenSql extends UnusableSql {}
 
 export const refuse = (reason: string): never => {
   throw new UnusableSql(reason)
 }
 
-/** Expands the query, or says why its values in the past are unknown. */
+/** The expanded query, or why its values in the past are unknown. */
 export const expandTemplate = (template: Template): Pick<WindowSql, 'parts' | 'tokenCount'> | Refusal =>
   orRefusal(() => {
     const expanded = expandSelect(template)
@@ -91,7 +85,6 @@ function orRefusal<T>(expand: () => T): T | Refusal {
 
 const isQuoted = (token: string): boolean => /^['"`]./s.test(token)
 
-/** The SQL of an end of a time range, in a type. */
 export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
 
 interface Macro {
@@ -136,7 +129,6 @@ const macros: Readonly<Record<string, Macro>> = {
   filters: { expand: () => '(1=1)' },
 }
 
-/** The conversions of the server for its macros. */
 const printWindow: PrintTime = (type, end) => {
   const at = `fromUnixTimestamp64Milli({${end === 'from' ? 'startDateMilliseconds' : 'endDateMilliseconds'}:Int64})`
   return type === 'DateTime64' ? at : `to${type}(${at})`
@@ -181,7 +173,6 @@ function expandMacro(name: string, args: readonly string[], tableOf: TableOf): s
   return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
 }
 
-/** Undefined for a macro that the list does not have. */
 export function expandWith(
   list: Readonly<Record<string, Macro>>,
   name: string,
@@ -202,7 +193,6 @@ function checkToken(token: string): string {
   return token
 }
 
-/** The place of the bracket that closes the one at `open`. */
 export function closingBracket(all: readonly string[], open: number): number {
   let depth = 0
   for (let i = open; i < all.length; i++) {
@@ -246,7 +236,6 @@ function refuseUnbatchable(all: readonly string[]): void {
   }
 }
 
-/** Types that the value of a parameter can have. */
 const parameterTypes = ['Int64', 'UInt64', 'Float64']
 
 const parameterToken = /^\{\s*(?<name>\w+)\s*:(?<type>[^{}]*)\}$/
@@ -271,7 +260,6 @@ function joinTexts(parts: readonly Part[]): readonly Part[] {
   return joined
 }
 
-/** The query for one window. */
 export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
   const values: Readonly<Record<Parameter, number>> = {
     startDateMilliseconds: startMs,

@@ -1,13 +1,12 @@
 // An SLO becomes a dashboard and alerts before anything is planned, so that plan, apply, drift and prune treat them as any other object.
 
 import * as z from 'zod'
+import { nameRules } from '../../kinds/derive.ts'
 import { createDirectory } from '../../kinds/directory.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../../kinds/kinds.ts'
-import { nameRules } from '../../kinds/reference-resolver.ts'
 import { repeatedKey } from '../../kinds/references.ts'
-import { tableOfSource } from '../../kinds/source/source-sql.ts'
-import type { Source } from '../../kinds/source/source-wire.ts'
+import { type Source, tableOfSource } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
 import { longestRun } from '../../platform/core/escape.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'

@@ -1,7 +1,7 @@
 // The queries of an SLO. They end at {endDateMilliseconds}. Only the chart over time uses {startDateMilliseconds}: after a missed
 // evaluation, the server moves it back.
 
-import { countWith, type SourceTable } from '../../kinds/source/source-sql.ts'
+import { countWith, type SourceTable } from '../../kinds/source/source-wire.ts'
 import { nameOfTable } from '../../platform/core/sql.ts'
 import { type BurnRateAlert, burnRateFactors, noDataSpan, type Span, windowMs } from './burn-rates.ts'
 import { namePrefix } from './condition.ts'

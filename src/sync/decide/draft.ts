@@ -3,7 +3,7 @@
 import { queryDashboardKey } from '../../kinds/alert-query/alert-query.ts'
 import { findCommonValues } from '../../kinds/base.ts'
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
-import type { Planned } from '../../kinds/directory.ts'
+import { PendingId, type Planned, replacePending } from '../../kinds/directory.ts'
 import {
   type AlertTarget,
   type Body,
@@ -16,7 +16,6 @@ import {
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
-import { PendingId, replacePending } from '../../kinds/pending-id.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { indexStored, type MarkedObject } from '../plan/stored-objects.ts'

@@ -1,4 +1,4 @@
-import { declarationDigest } from '../../kinds/adopt.ts'
+import { declarationDigest } from '../../kinds/base.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'

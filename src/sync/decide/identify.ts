@@ -1,6 +1,6 @@
 // A stored object is identified by its marker or identity, the previous one, that of a previous project, and an id in the file, in this order.
 
-import { adoptedIds } from '../../kinds/adopt.ts'
+import { adoptedIds } from '../../kinds/base.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, previousKeyOf } from '../../kinds/kinds.ts'

@@ -1,7 +1,6 @@
 // A declaration that nothing identifies could be about an object of its name, or an alert in its place. Nothing is created beside such an object.
 
-import { adoptedIds, declarationDigest } from '../../kinds/adopt.ts'
-import { diffSides } from '../../kinds/base.ts'
+import { adoptedIds, declarationDigest, diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
 import { type Body, describeStored, type Kind, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
@@ -10,8 +9,21 @@ import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
-import type { Finder, Finding, Identified, Pair } from './identify.ts'
-import { describeOwner, diagnose, holdOwned, identityRules, isNothing, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import {
+  describeOwner,
+  diagnose,
+  type Finder,
+  type Finding,
+  holdOwned,
+  type Identified,
+  identityRules,
+  isNothing,
+  type Pair,
+  sourceIdOf,
+  tokensOf,
+  trimmedName,
+  unmanaged,
+} from './identify.ts'
 import { withArticle } from './twins.ts'
 
 export const matchRules = {

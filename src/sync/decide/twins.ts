@@ -1,8 +1,7 @@
 // Two applies at once, or an import in the web app, leave an object twice. A repair keeps one, deletes another one only if the API shows that
 // nothing is lost with it, and otherwise removes its marker, or leaves it where no write keeps what the API hides.
 
-import { declarationDigest } from '../../kinds/adopt.ts'
-import { diffSides, isAsBase } from '../../kinds/base.ts'
+import { declarationDigest, diffSides, isAsBase } from '../../kinds/base.ts'
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { describeDashboardFile } from '../../kinds/dashboard/web-app-file.ts'
+import { describeDashboardFile } from '../../kinds/dashboard/dashboard-file.ts'
 import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, parseObject } from '../../kinds/kinds.ts'

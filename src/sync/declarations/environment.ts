@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { adopt } from '../../kinds/adopt.ts'
+import { adopt } from '../../kinds/base.ts'
 import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { credentialIn, mayBeCredential } from '../../platform/core/credentials.ts'

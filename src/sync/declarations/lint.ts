@@ -7,15 +7,14 @@ import type { KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
 import type { BrokenObject } from '../../kinds/references.ts'
 import { undocumentedInCloud } from '../../kinds/source/source.ts'
-import { bodyHelpers, bodyVariables, namesInBody, newerBodyVariables } from '../../kinds/webhook/body-variables.ts'
+import { bodyHelpers, bodyVariables, namesInBody, newerBodyVariables } from '../../kinds/webhook/webhook.ts'
 import type { Diagnostic, LintSettings, Severity } from '../../platform/core/diagnostics.ts'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
-import { sqlInLucene } from '../../signals/backtest/terms.ts'
-import { comparedVariable } from '../../signals/backtest/variables.ts'
+import { comparedVariable, sqlInLucene } from '../../signals/backtest/terms.ts'
 
 interface Rule {
   readonly severity: Severity

@@ -1,4 +1,4 @@
-import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/adopt.ts'
+import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/base.ts'
 import { referenceOf } from '../../kinds/derive.ts'
 import type { DeclaredKey, Kind } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels, kindNames, sections } from '../../kinds/kind-names.ts'

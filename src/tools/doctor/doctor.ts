@@ -9,16 +9,18 @@ import {
   explainStoppedTask,
   type OnFailedEvaluation,
   onFailedEvaluation,
-} from '../../kinds/alert/evaluation.ts'
+} from '../../kinds/alert/schedule.ts'
 import { collections, readWatchedNames } from '../../kinds/collections.ts'
 import { provisionerWrites } from '../../kinds/dashboard/dashboard-kind.ts'
 import { describeStored } from '../../kinds/kind.ts'
 import { type KindName, kindLabels } from '../../kinds/kind-names.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
 import { isServer, path, type Target } from '../../platform/api/path.ts'
-import { readOne } from '../../platform/api/wire.ts'
+import { readList, readOne } from '../../platform/api/wire.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
-import { type ErrorKind, toWatchkeeperError } from '../../platform/core/errors.ts'
+import { dayMs } from '../../platform/core/durations.ts'
+import { type ErrorKind, toFailure, toWatchkeeperError } from '../../platform/core/errors.ts'
 import { say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
@@ -26,7 +28,6 @@ import { type Block, skippedSign, statusLooks } from '../../platform/report/bloc
 import { formatDuration } from '../../platform/report/format.ts'
 import { pass } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
-import { findKeyExpiry, warnWithinMs } from './key-expiry.ts'
 
 const doctorCheck = z.object({
   name: z.string().describe('Name of the check.'),
@@ -191,7 +192,7 @@ async function checkAlerts(service: Target, { api, profile, clock }: DoctorConte
   const kind = createAlertKind(profile, nowMs)
   const owned = alerts.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
   const managed = await readWatchedNames(api, service, owned)
-  const explainEach = (explain: (alert: Alert) => string | undefined): readonly string[] =>
+  const explainEach = (explain: (alert: Alert) => string | undefined) =>
     managed.flatMap((alert) => {
       const reason = explain(alert)
       return reason === undefined ? [] : [`${describeStored(alert)}: ${reason}`]
@@ -274,3 +275,59 @@ const checkTable = (checks: readonly DoctorCheck[]) =>
       ),
     Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })
+
+/** When the key expires. `never` for a key without an end. */
+type KeyExpiry = 'never' | { readonly expiresMs: number }
+
+/** A key that expires sooner is a warning. */
+const warnWithinMs = 30 * dayMs
+
+// The document: "If not present, `null` or is empty the key never expires."
+const expiry = z
+  .string()
+  .nullish()
+  .transform((text, context): KeyExpiry => {
+    if (text === undefined || text === null || text === '') return 'never'
+    const expiresMs = Date.parse(text)
+    if (!Number.isNaN(expiresMs)) return { expiresMs }
+    context.addIssue({ code: 'custom', message: 'is not a date and time' })
+    return z.NEVER
+  })
+
+/**
+ * When the key of the run expires: by `whoami` where the API has it, otherwise by the only key of the organization with the same last four
+ * characters of the id. Undefined where the key is not allowed to read that, or where it is not clear which key it is. Sends one request, or two.
+ */
+async function findKeyExpiry(api: ReadApi, organizationId: string): Promise<KeyExpiry | undefined> {
+  const own = await readOrNothing(() =>
+    api.read({
+      request: { method: 'GET', path: path`/v1/whoami` },
+      read: readOne(z.looseObject({ expireAt: expiry.optional() })),
+      about: { noun: 'key' },
+      rules: { isOptional: true },
+    }),
+  )
+  if (own !== undefined && 'expireAt' in own && own.expireAt !== undefined) return own.expireAt
+  const { keySuffix } = api
+  if (keySuffix === undefined) return undefined
+  const keys = await readOrNothing(() =>
+    api.read({
+      request: { method: 'GET', path: path`/v1/organizations/${organizationId}/keys` },
+      read: readList(z.looseObject({ keySuffix: z.string().nullish(), expireAt: expiry })),
+      about: { noun: 'organization', permission: 'keys' },
+      rules: { isOptional: true },
+    }),
+  )
+  const [key, ...others] = keys?.items.filter((one) => one.keySuffix === keySuffix) ?? []
+  return key === undefined || others.length > 0 ? undefined : key.expireAt
+}
+
+/** The check is an extra: that it is not possible is not a failure of the connection. */
+async function readOrNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (thrown) {
+    toFailure(thrown)
+    return undefined
+  }
+}

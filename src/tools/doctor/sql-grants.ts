@@ -36,7 +36,7 @@ export async function checkSqlGrants(
 }
 
 /** Privileges of `GRANT SELECT(a, b), SHOW TABLES ON *.* TO user`, without those that read the database. A revoke only takes some away. */
-function describeGrants(grants: readonly string[]): string {
+function describeGrants(grants: readonly string[]) {
   const granted = grants.flatMap(
     (grant) =>
       /^GRANT (.*?) ON /

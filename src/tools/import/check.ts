@@ -8,9 +8,8 @@ import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { hourMs } from '../../platform/core/durations.ts'
 import { kindOfType, toRefusal } from '../../signals/backtest/read-windows.ts'
 import { expandTemplate, refuse, renderWindow, UnusableSql, windowColumn } from '../../signals/backtest/window-sql.ts'
-import { grafanaTexts } from './macros.ts'
 import type { Reduction } from './shape.ts'
-import { translateTime } from './time.ts'
+import { grafanaTexts, translateTime } from './time.ts'
 import type { Translated } from './translate.ts'
 
 export const queryComparisonSchema = z.object({
@@ -63,7 +62,7 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
   }
 }
 
-function describe(values: Values = new Map()): string {
+function describe(values: Values = new Map()) {
   const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
   return shown.length === 0 ? 'no value' : shown.join(', ')
 }
@@ -75,9 +74,9 @@ function toOne(values: Values, worst: (...numbers: number[]) => number): Values 
 }
 
 /** A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
-function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean): boolean {
+function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean) {
   const missing = isGrouped ? Number.NEGATIVE_INFINITY : 0
-  const valueIn = (values: Values, label: string): number =>
+  const valueIn = (values: Values, label: string) =>
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
   return [...new Set([...now.keys(), ...before.keys()])].every((label) => {
     const [a, b] = [valueIn(now, label), valueIn(before, label)]
@@ -101,11 +100,11 @@ async function readValues(access: CheckAccess, queries: readonly string[], toVal
 }
 
 /** Whole numbers of 64 bits are texts of digits, and NaN is null. */
-const toNumber = (value: unknown): number => (value === null || value === undefined ? Number.NaN : Number(value))
+const toNumber = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
 
-const isTime = ({ type }: SqlColumn): boolean => kindOfType(type) === 'time'
+const isTime = ({ type }: SqlColumn) => kindOfType(type) === 'time'
 
-const labelOf = (row: SqlRow, labels: readonly SqlColumn[]): string => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
+const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
 /** The last number of the row for a number tile, and one number for each group for a tile over time. */
 function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
@@ -123,7 +122,7 @@ function fail(reason: string): never {
 
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
 function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
-  const isNumeric = ({ type }: SqlColumn): boolean => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
+  const isNumeric = ({ type }: SqlColumn) => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
   const [value = fail('the original query has no number'), ...others] = columns.filter(isNumeric)
   const time = columns.find(isTime)
   if (others.length > 0) return (time === undefined ? fail : refuse)('the original query has several columns with numbers')
@@ -131,7 +130,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
   const labels = columns.filter((column) => column !== value && !isTime(column))
   const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
   if (time === undefined && groups.size < rows.length) return fail('the original query has several rows with the same labels')
-  const reduce = (own: readonly SqlRow[]): number => {
+  const reduce = (own: readonly SqlRow[]) => {
     const numbers = own.map((row) => toNumber(row[value.name]))
     return time === undefined || reduction === undefined ? (numbers[0] ?? Number.NaN) : reduceNumbers(numbers, reduction)
   }
@@ -139,7 +138,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
 }
 
 /** Reduces as pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go of grafana/grafana do. */
-function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction): number {
+function reduceNumbers(all: readonly number[], { reducer, mode }: Reduction) {
   const isDropped = mode === 'dropNN' || (mode === 'classic' && reducer !== 'count')
   const replaced = all.map((value) => (typeof mode === 'object' && Number.isNaN(value) ? mode.replaceBy : value))
   const numbers = replaced.filter((value) => !isDropped || !Number.isNaN(value))

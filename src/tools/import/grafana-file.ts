@@ -1,8 +1,8 @@
 // Alert rules of Grafana: provisioning files, and what its UI and API export. Facts are from grafana/grafana, in pkg/expr and
 // pkg/services/provisioning/alerting/rules_types.go.
 import * as z from 'zod'
-import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
-import { isSingleDashboard, isWebAppDashboard, singleDashboard } from '../../kinds/dashboard/web-app-file.ts'
+import { comparisons, type ThresholdType } from '../../kinds/alert/alert.ts'
+import { isApiDashboard, isSingleDashboard, isWebAppDashboard, singleDashboard } from '../../kinds/dashboard/dashboard-file.ts'
 import { sectionNames } from '../../kinds/kind-names.ts'
 import { formatLocation, inputDiagnosticAt } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
@@ -10,6 +10,8 @@ import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isEmpty, isMapping, mapItems } from '../../platform/core/keys.ts'
 import { plural, quote } from '../../platform/core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
+import { refuse } from '../../signals/backtest/window-sql.ts'
+import type { Reduction } from './shape.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
@@ -67,16 +69,16 @@ const accepted = 'import reads alert rules of Grafana, and dashboards of the web
 
 const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
-const has = (value: unknown, ...fields: readonly string[]): boolean => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
+const has = (value: unknown, ...fields: readonly string[]) => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
 
-const some = (list: unknown, test: (item: unknown) => boolean): boolean => Array.isArray(list) && list.some(test)
+const some = (list: unknown, test: (item: unknown) => boolean) => Array.isArray(list) && list.some(test)
 
 const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
 
 /** What a file of another tool is. */
-function describeOther(root: Readonly<Record<string, unknown>>): string | undefined {
+function describeOther(root: Readonly<Record<string, unknown>>) {
   const { kind, groups, spec, dashboard = root } = root
-  const isRule = (rule: unknown): boolean => has(rule, 'expr') && !has(rule, 'data')
+  const isRule = (rule: unknown) => has(rule, 'expr') && !has(rule, 'data')
   if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
     return 'a rule file of Prometheus'
   if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
@@ -101,9 +103,9 @@ interface ImportedFile {
 const placeholder = /\{\{[A-Z][A-Z0-9_]*\}\}/g
 
 /** Throws an InputError for the placeholders of a dashboard, each with its first place. */
-function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>): void {
+function refusePlaceholders(document: ReadDocument, named: ReadonlySet<string>) {
   const places = new Map<string, ValuePath[]>()
-  const visit = (value: unknown, path: ValuePath): void => {
+  const visit = (value: unknown, path: ValuePath) => {
     const found = typeof value === 'string' && !named.has(value) && !path.includes('onClick') ? (value.match(placeholder) ?? []) : []
     for (const name of new Set(found)) places.set(name, [...(places.get(name) ?? []), path])
     mapItems(value, (item, key) => visit(item, [...path, key]))
@@ -179,3 +181,116 @@ export function formatSeconds(seconds: number): string {
 }
 
 export const isGiven = (value: unknown): boolean => !isEmpty(value) && value !== false
+
+// The condition of a rule: a chain of a query, at most one reduce expression, and a threshold. Everything else is refused.
+
+interface Evaluator {
+  readonly thresholdType: ThresholdType
+  readonly threshold: number
+  readonly thresholdMax?: number
+  /** `within_range` leaves out its borders, and `between` includes them. */
+  readonly withoutBorders?: boolean
+}
+
+export interface RuleCondition {
+  readonly query: GrafanaQuery
+  readonly reduction: Reduction | undefined
+  /** A classic condition fires once for all groups. */
+  readonly isClassic: boolean
+  readonly evaluator: Evaluator
+  readonly differences: readonly string[]
+}
+
+type Model = Readonly<Record<string, unknown>>
+
+/** Whether an entry of `data` is an expression, and not a query of a data source. */
+const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unknown; readonly model?: unknown }) =>
+  /^(?:__expr__|-100)$/.test(String(datasourceUid ?? '')) ||
+  (isMapping(model) && isMapping(model.datasource) && model.datasource.type === '__expr__')
+
+/** Throws an UnusableSql for a condition that has no equivalent. */
+export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
+  const used = new Set<GrafanaQuery>()
+  const follow: Follow = (given, from) => {
+    if (typeof given !== 'string') return refuse(from === undefined ? 'it has no condition' : `${quote(from.refId, 40)} has no expression`)
+    const refId = given.replace(/^\$\{?(.*?)\}?$/, '$1')
+    const found = data?.find((one) => one.refId === refId) ?? refuse(`its condition is about ${quote(refId, 40)}, which is not in data`)
+    used.add(found)
+    return found
+  }
+  const read = readLast(follow(condition), follow)
+  const left = (data ?? []).filter((one) => !used.has(one))
+  const unused = left.map(({ refId }) => `${quote(refId, 40)} is left out, because the condition does not use it`)
+  return { ...read, differences: [...read.differences, ...unused] }
+}
+
+/** Finds what the condition of the rule, or another expression, is about. */
+type Follow = (refId: unknown, from?: GrafanaQuery) => GrafanaQuery
+
+function readLast(last: GrafanaQuery, follow: Follow): RuleCondition {
+  const common = { reduction: undefined, isClassic: false, differences: [] }
+  // Grafana fires for every number but 0.
+  if (!isExpression(last)) return { ...common, query: last, evaluator: { thresholdType: 'not_equal', threshold: 0 } }
+  const { type, conditions, expression } = last.model ?? {}
+  const all: readonly Model[] = Array.isArray(conditions) ? conditions.filter(isMapping) : []
+  const isClassic = type === 'classic_conditions'
+  if (!isClassic && type !== 'threshold') return refuseExpression(last)
+  if (all.length !== 1) return refuse(`the condition combines ${all.length}: ${all.map(describeClassic).join('; ')}. Make a rule for each`)
+  const { evaluator, unloadEvaluator, query, reducer } = all[0] ?? {}
+  const target = follow(isClassic ? paramsOf(query)[0] : expression, last)
+  const own = isClassic ? { reducer: readReducer(typeOf(reducer)), mode: 'classic' as const } : undefined
+  const reduced = isExpression(target) ? readReduce(target, follow) : { query: target, reduction: own }
+  const recovery = `is OK again when its threshold holds no more; Grafana waited for ${describe(unloadEvaluator)} (unloadEvaluator)`
+  const differences = unloadEvaluator == null ? [] : [recovery]
+  return { ...reduced, isClassic, evaluator: readEvaluator(evaluator, isClassic), differences }
+}
+
+function readReduce(reduce: GrafanaQuery, follow: Follow): Pick<RuleCondition, 'query' | 'reduction'> {
+  const { type, expression, settings, reducer } = reduce.model ?? {}
+  if (type !== 'reduce') return refuseExpression(reduce)
+  const query = follow(expression, reduce)
+  if (isExpression(query)) return refuseExpression(query)
+  const { mode, replaceWithValue } = isMapping(settings) ? settings : {}
+  const replaced = typeof replaceWithValue === 'number' ? { replaceBy: replaceWithValue } : undefined
+  const isStrict = mode == null || mode === '' || mode === 'strict'
+  const known = isStrict ? 'strict' : mode === 'dropNN' ? 'dropNN' : mode === 'replaceNN' ? replaced : undefined
+  if (known === undefined) return refuse(`the mode ${describe(mode)} of the reduce expression is unknown`)
+  return { query, reduction: { reducer: readReducer(reducer), mode: known } }
+}
+
+const reducers = ['last', 'mean', 'min', 'max', 'sum', 'count'] as const
+
+const readReducer = (given: unknown): Reduction['reducer'] =>
+  reducers.find((one) => one === (given === 'avg' ? 'mean' : given)) ??
+  refuse(`the reducer ${describe(given)} has no equivalent; use one of ${reducers.join(', ')}`)
+
+/** Reads an evaluator. The borders of a range can have any order in a classic condition only. */
+function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
+  const name = typeOf(given)
+  const [first, second] = paramsOf(given)
+  const thresholdType = Object.hasOwn(comparisons, name) ? comparisons[name] : undefined
+  if (thresholdType !== undefined && typeof first === 'number') return { thresholdType, threshold: first }
+  if (!/^(?:within_range(?:_included)?|outside_range)$/.test(name) || typeof first !== 'number' || typeof second !== 'number')
+    return refuse(`the evaluator ${describe(given)} has no equivalent`)
+  if (first > second && !isClassic) return refuse(`the range from ${first} to ${second} is in the wrong order`)
+  const range = { threshold: Math.min(first, second), thresholdMax: Math.max(first, second) }
+  return name === 'outside_range'
+    ? { thresholdType: 'not_between', ...range }
+    : { thresholdType: 'between', ...range, withoutBorders: name === 'within_range' }
+}
+
+function refuseExpression({ refId, model }: GrafanaQuery): never {
+  const what = `${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
+  return refuse(`the expression ${what}. Write it in the SQL of one query`)
+}
+
+const typeOf = (value: unknown) => (isMapping(value) ? textOrEmpty(value.type) : '')
+
+const paramsOf = (value: unknown): readonly unknown[] => (isMapping(value) && Array.isArray(value.params) ? value.params : [])
+
+function describeClassic({ evaluator, query, reducer, operator }: Model) {
+  const paramsIn = (value: unknown) => JSON.stringify(paramsOf(value)).slice(1, -1)
+  return quote(`${typeOf(operator)} ${typeOf(reducer)}(${paramsIn(query)}) ${typeOf(evaluator)} ${paramsIn(evaluator)}`.trim(), 120)
+}
+
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'), 120)

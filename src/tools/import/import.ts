@@ -106,7 +106,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
     return { ...judged, key: claimKey({ name: outcome.title, id: outcome.uid, noun: 'rule' }, keys) }
   })
   const shown = imported.map(({ translated: _, ...one }): Rule => one)
-  const numberOf = (result: Rule['result']): number => [...dashboards, ...shown].filter((one) => one.result === result).length
+  const numberOf = (result: Rule['result']) => [...dashboards, ...shown].filter((one) => one.result === result).length
   const counts = { exact: numberOf('exact'), changed: numberOf('changed'), refused: numberOf('refused'), paused: numberOf('paused') }
   const differing = shown.filter(({ check }) => check?.difference !== undefined).length
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)

@@ -80,7 +80,7 @@ type Roles = ReturnType<typeof rolesOf>
 function readOrder({ columns, order, has }: Select, { time, labels }: Roles, reduction: Reduction | undefined) {
   const [, key = '', direction = 'ASC'] =
     /^(.*?)(?: (asc|desc)(?:ending)?)?(?: (?:nulls|with|collate) .*)?$/i.exec(order.trim().replace(/\s+/g, ' ')) ?? []
-  const bare = (text: string | undefined): string | undefined => text?.replace(/["`]/g, '')
+  const bare = (text: string | undefined) => text?.replace(/["`]/g, '')
   const isSorted = time === undefined || [bare(time.name), bare(time.expression)].includes(bare(key)) || columns[Number(key) - 1] === time
   // Without times, each row is an alert instance, in whatever order.
   const isDescending = time !== undefined && isSorted && /^desc/i.test(direction)
@@ -94,7 +94,7 @@ function readOrder({ columns, order, has }: Select, { time, labels }: Roles, red
   return { isDescending, unsorted: isAffected ? unsorted : undefined }
 }
 
-const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column): string =>
+const withFloat = ({ head, tail }: Select, { expression, name: alias }: Column) =>
   `${head} toFloat64(${expression})${alias === undefined ? '' : ` AS ${alias}`}${tail}`
 
 /** Reduces a series, and gives each group the time that a tile over time needs. */
@@ -104,7 +104,7 @@ function combineRows(
   reduction: Reduction | undefined,
   worst: 'max' | 'min' | undefined,
 ) {
-  const nameOf = (one: Column): string => one.name ?? `column${columns.indexOf(one) + 1}__`
+  const nameOf = (one: Column) => one.name ?? `column${columns.indexOf(one) + 1}__`
   const inner = `(\n${head} ${columns.map((one) => `${one.expression}${one.name === one.expression ? '' : ` AS ${nameOf(one)}`}`).join(', ')}${tail}\n)`
   const plain = isCount(value.expression) ? nameOf(value) : `toFloat64(${nameOf(value)})`
   const reduced =
@@ -128,7 +128,7 @@ function combineRows(
 const windowStart = 'toStartOfInterval(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 1), INTERVAL {intervalSeconds:Int64} second)'
 
 /** Reduces a series as Grafana does in pkg/expr/mathexp/reduce.go and pkg/expr/classic/reduce.go. */
-function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax'): string {
+function reduceSql({ reducer, mode }: Reduction, value: string, time: string, last: 'argMin' | 'argMax') {
   const number = `toFloat64(${value})`
   const orNan = `ifNull(${number}, nan)`
   if (reducer === 'count') return mode === 'dropNN' ? `countIf(isFinite(${orNan}))` : 'count()'
@@ -191,27 +191,27 @@ const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
 /** Decides by the function or the name of a column, because its type is not known. */
-function isTime(column: Column, all: readonly Column[]): boolean {
+function isTime(column: Column, all: readonly Column[]) {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
   if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1
   return hasTimeName || timeCall.test(column.expression)
 }
 
-const isAggregate = ({ expression }: Column): boolean =>
+const isAggregate = ({ expression }: Column) =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
   ) && !/\b(?:over|select)\b/i.test(expression)
 
 /** One call that counts: always a whole number, also without rows. */
-const isCount = (expression: string): boolean => isCall(expression, /^(?:count|uniq)(?!.*OrNull)\w*$/i)
+const isCount = (expression: string) => isCall(expression, /^(?:count|uniq)(?!.*OrNull)\w*$/i)
 
-function isCall(expression: string, name: RegExp): boolean {
+function isCall(expression: string, name: RegExp) {
   const tokens = toTokens(expression)
   return name.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
 }
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */
-function isNumber(expression: string): boolean {
+function isNumber(expression: string) {
   const tokens = toTokens(expression)
   let depth = 0
   return tokens.every((token, i) => {

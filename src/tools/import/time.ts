@@ -1,11 +1,13 @@
 // The time of a query. In an alert, macros of Grafana's data source and functions such as now() count from the end of the evaluated window.
 
+import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import { toTokens } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
-import { expandMacros, refuse } from '../../signals/backtest/window-sql.ts'
+import { expandMacros, expandWith, type PrintTime, refuse, timeMacros } from '../../signals/backtest/window-sql.ts'
+import { type GrafanaQuery, toSeconds } from './grafana-file.ts'
 
 /** What takes the place of the time in a query. */
-export interface TimeTexts {
+interface TimeTexts {
   /** Undefined for an unknown macro. */
   readonly macro: (name: string, args: readonly string[]) => string | undefined
   /** The end of the window, as DateTime64(3). */
@@ -39,7 +41,7 @@ const call =
 const everyCall = new RegExp(call, 'gi')
 
 /** The end of the window with the type of the function, as ClickHouse 26.9 states it. */
-function toFixed(text: string, end: string): string {
+function toFixed(text: string, end: string) {
   const [, name = '', args = ''] = /^(\w+)\s*\(?([^()]*)/s.exec(text) ?? []
   const and = args.trim() === '' ? '' : `, ${args.trim()}`
   if (/^(?:today|curdate|current_date)$/i.test(name)) return `toDate(${end})`
@@ -68,7 +70,7 @@ const lags = [
 ].map((lag) => new RegExp(lag, 'gi'))
 
 /** The values of calls in these places count no rows: upper limits, and columns of the result. */
-function countsNothing(text: string, from: number, to: number): boolean {
+function countsNothing(text: string, from: number, to: number) {
   const before = text.slice(Math.max(0, from - 500), from).replace(/(?:\w+\s*\(\s*)+$/, '')
   if (/(?:<=?|\bbetween|\bbetween\s(?:(?!\band\b)[^()]|\([^()]*\))*\band)\s*$/i.test(before)) return true
   const list = before.slice(before.toLowerCase().lastIndexOf('select'))
@@ -79,14 +81,14 @@ function countsNothing(text: string, from: number, to: number): boolean {
 }
 
 /** Whether a row for which the comparison is false counts nothing: it is not negated, compared, or an argument of another function. */
-function isCondition(text: string, { 0: whole, index }: RegExpExecArray): boolean {
+function isCondition(text: string, { 0: whole, index }: RegExpExecArray) {
   const [rest = ''] = text.slice(index + whole.length).split(/\bend\b/i)
   const isOther = /\bwhen\s*$/i.test(text.slice(0, index)) && /\belse\s+(?!(?:0|null)\s*$)/i.test(rest)
   return !isOther && bracketsAround(text, index).every(([open, close]) => isPlain(text.slice(0, open), text.slice(close + 1)))
 }
 
 /** Whether a bracket has the condition of an aggregation, or is a part of a condition. */
-const isPlain = (before: string, after: string): boolean =>
+const isPlain = (before: string, after: string) =>
   /\b(?:sum|(?!multi)\w+if)\s*$/i.test(before.slice(-100)) ||
   (/(?:^|[(,]|\b(?:where|prewhere|having|on|when|and|or|then|else|select))\s*$/i.test(before.slice(-100)) &&
     !/^\s*(?:[=!<>+*/%-]|(?:is|in|not|between|i?like|xor)\b)/i.test(after.slice(0, 100)))
@@ -110,7 +112,7 @@ function bracketsAround(text: string, index: number): readonly (readonly [number
 function excludeLater(text: string, end: string): TimedSql {
   const now = `toDateTime(${end})`
   // All rows of a day have the same date. A column that is compared with a day may be one.
-  const mayBeDate = (name: string, of: string): boolean =>
+  const mayBeDate = (name: string, of: string) =>
     /(?:^|[._])(?:date|day)$|[a-z](?:Date|Day)$/.test(name) ||
     (/^\w*da(?:y|te)\b/i.test(of) && !/time|stamp|(?:^|[._])ts$|_at$|At$/i.test(name))
   const limits = [...text.matchAll(lowerLimit)].filter((match) => isCondition(text, match))
@@ -124,6 +126,69 @@ function excludeLater(text: string, end: string): TimedSql {
   const sql = limits.toReversed().reduce((all, { 1: name = '', 2: as = '', index }) => {
     return `${all.slice(0, index)}${name} <= ${as}${now}${as === '' ? '' : ')'} AND ${all.slice(index)}`
   }, text)
-  const toLimited = (_: string, before: string, name: string, after: string): string => `${before}maxIf(${name}, ${name} <= ${now})${after}`
+  const toLimited = (_: string, before: string, name: string, after: string) => `${before}maxIf(${name}, ${name} <= ${now})${after}`
   return { sql: lags.reduce((all, lag) => all.replace(lag, toLimited), sql), readsLater }
+}
+
+// The macros of the data source, as pkg/macros/macros.go of grafana/clickhouse-datasource expands them (commit 1d04063a).
+
+const startOf = (column: string, seconds: number) => `toStartOfInterval(toDateTime(${column}), INTERVAL ${seconds} second)`
+
+/** Macros of the data source only. */
+function expandOwn(
+  name: string,
+  [first = '', second = '']: readonly string[],
+  print: PrintTime,
+  { model }: GrafanaQuery,
+): string | undefined {
+  // Rules without a step have one of a second.
+  const stepMs = typeof model?.intervalMs === 'number' && model.intervalMs >= 1 ? Math.floor(model.intervalMs) : 1000
+  const step = Math.max(1, Math.floor(stepMs / 1000))
+  if (name === 'timeFrom') return `${first} >= ${print('DateTime', 'from')}`
+  if (name === 'timeTo') return `${first} <= ${print('DateTime', 'to')}`
+  if (name === 'timeInterval') return startOf(first, step)
+  if (name === 'timeInterval_ms') return `toStartOfInterval(toDateTime64(${first}, 3), INTERVAL ${stepMs} millisecond)`
+  if (name === 'timeGroup')
+    return startOf(
+      first,
+      Math.round(toSeconds(second.replace(/^['"](.*)['"]$/, '$1')) ?? 0) || refuse('the period of $__timeGroup is unknown'),
+    )
+  if (name === 'interval_s') return String(step)
+  if (name === 'interval_ms') return String(stepMs)
+  const value = name === 'table' || name === 'column' ? model?.[name] : undefined
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const expand = (name: string, args: readonly string[], print: PrintTime, query: GrafanaQuery) =>
+  expandWith(timeMacros, name, args, print) ?? expandOwn(name, args, print, query)
+
+/** The time of the query in an alert. `onRange` is called for a range that is not the evaluated window. */
+export function alertTexts(query: GrafanaQuery, interval: AlertInterval, onRange: () => unknown): TimeTexts {
+  const before = (seconds: number) => `fromUnixTimestamp64Milli({endDateMilliseconds:Int64}${seconds === 0 ? '' : ` - ${seconds * 1000}`})`
+  const { from, to } = query.relativeTimeRange ?? {}
+  const print: PrintTime = (type, end) => {
+    if (!from) return refuse('the query uses a time range, and relativeTimeRange is missing')
+    onRange()
+    const at = before(end === 'from' ? from : (to ?? 0))
+    return type === 'DateTime64' ? at : `to${type}(${at})`
+  }
+  // The product has these macros for the evaluated window.
+  const isWindow = !to && (from ?? 0) * 1000 === intervalMs[interval]
+  return {
+    end: before(0),
+    macro: (name, args) =>
+      isWindow && Object.hasOwn(timeMacros, name)
+        ? `$__${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`
+        : expand(name, args, print, query),
+  }
+}
+
+/** The time of the query in Grafana at an evaluation. */
+export function grafanaTexts(query: GrafanaQuery, atMs: number): TimeTexts {
+  const print: PrintTime = (type, end) => {
+    const ms = atMs - (query.relativeTimeRange?.[end] ?? 0) * 1000
+    if (type === 'DateTime64') return `fromUnixTimestamp64Milli(${ms})`
+    return type === 'Date' ? `toDate('${new Date(ms).toISOString().slice(0, 10)}')` : `toDateTime(${Math.floor(ms / 1000)})`
+  }
+  return { end: `fromUnixTimestamp64Milli(${atMs})`, macro: (name, args) => expand(name, args, print, query) }
 }

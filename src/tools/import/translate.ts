@@ -9,21 +9,21 @@ import { refuseSql } from '../../platform/core/sql.ts'
 import { quote } from '../../platform/core/text.ts'
 import { isBreach } from '../../signals/backtest/evaluate.ts'
 import { expandTemplate, refuse, renderAlone, UnusableSql } from '../../signals/backtest/window-sql.ts'
-import { type RuleCondition, readCondition } from './condition.ts'
 import {
   formatSeconds,
   type GrafanaQuery,
   type GrafanaRule,
   isGiven,
   querySchema,
+  type RuleCondition,
   type RuleInFile,
+  readCondition,
   ruleSchema,
   textOrEmpty,
   toSeconds,
 } from './grafana-file.ts'
-import { alertTexts } from './macros.ts'
 import { type AlertSql, toAlertSql } from './shape.ts'
-import { translateTime } from './time.ts'
+import { alertTexts, translateTime } from './time.ts'
 
 /** What the person who imports decides, by the names in Grafana. */
 export interface ImportChoices {
@@ -130,7 +130,7 @@ function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differ
   return { interval, windows }
 }
 
-function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices): string {
+function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connections }: ImportChoices) {
   const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
   const name = datasourceUid ?? textOrEmpty(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
@@ -139,7 +139,7 @@ function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connectio
   return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
 }
 
-function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices): string {
+function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices) {
   const name = own?.receiver ?? '*'
   const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
@@ -172,7 +172,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
   return { ...found, sql: tidy(found.sql).trim() }
 }
 
-function sqlOf({ refId, model }: GrafanaQuery): string {
+function sqlOf({ refId, model }: GrafanaQuery) {
   const { rawSql, format } = model ?? {}
   if (/^(?:2|3|logs|traces?)$/i.test(textOrEmpty(format))) return refuse('the query returns logs or traces, and no number')
   if (textOrEmpty(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
@@ -182,8 +182,7 @@ function sqlOf({ refId, model }: GrafanaQuery): string {
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
 
 /** A block of YAML has no tabs, and no blanks at the ends of lines. A text keeps its own. */
-const tidy = (sql: string): string =>
-  /'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  ')
+const tidy = (sql: string) => (/'[^']*[\n\t][^']*'/.test(sql) ? sql : sql.replace(/(?<![ \t\r])[ \t\r]+$/gm, '').replace(/\t/g, '  '))
 
 function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition, { isWhole }: AlertSql, differences: string[]) {
   const { threshold, thresholdMax } = fields
@@ -197,7 +196,7 @@ function toThreshold({ evaluator: { withoutBorders, ...fields } }: RuleCondition
 }
 
 /** The server counts a number that is missing as 0. */
-function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]): void {
+function describeMissing({ noDataState }: GrafanaRule, { evaluator }: RuleCondition, sql: AlertSql, differences: string[]) {
   const state = noDataState?.trim() || 'NoData'
   if (sql.missing === 'never') return
   const fires = isBreach({ thresholdMax: undefined, ...evaluator, interval: '1m', consecutive: 1, isGrouped: false }, 0)
@@ -219,7 +218,7 @@ const template = /\{\{[\s\S]*?(?:\}\}|$)/g
 /** The summary and the description are for the notification, and everything else for the person on call. */
 function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql, differences: string[]) {
   const { summary = '', description = '', __dashboardUid__, __panelId__, ...others } = rule.annotations ?? {}
-  const linesOf = (values: object): readonly string[] => Object.entries(values).map(([name, value]) => `${name}: ${value}`)
+  const linesOf = (values: object) => Object.entries(values).map(([name, value]) => `${name}: ${value}`)
   const dashboard = [rule.dashboardUid || __dashboardUid__, rule.panelId || __panelId__].filter(Boolean).join(', panel ')
   const message = [summary, description].filter((text) => text.trim() !== '').join('\n\n')
   const labels = linesOf(rule.labels ?? {}).join(', ')
@@ -230,11 +229,11 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
     `Grafana rule: ${[inFile.folder, inFile.group, rule.uid ?? ''].filter((part) => part !== '').join(' / ')}`,
   ].join('\n')
   const group = isGrouped ? '{{group}}' : '…'
-  const toProduct = (whole: string): string => (whole.includes('$value') ? '{{value}}' : whole.includes('$labels') ? group : '…')
+  const toProduct = (whole: string) => (whole.includes('$value') ? '{{value}}' : whole.includes('$labels') ? group : '…')
   const found = new Set(`${message}${note}`.match(template))
   if (found.size > 0) differences.push(`the texts have {{value}}, {{group}} or … in place of ${quote([...found].join(' '), 120)}`)
   if (Math.max(message.length, note.length) > maxTextLength) differences.push(`a text is cut at ${maxTextLength} characters`)
-  const cut = (text: string): string => text.slice(0, maxTextLength).toWellFormed()
+  const cut = (text: string) => text.slice(0, maxTextLength).toWellFormed()
   return { ...(message !== '' && { message: cut(message.replace(template, toProduct)) }), note: cut(note.replace(template, '…')) }
 }
 
@@ -242,7 +241,7 @@ function toTexts(rule: GrafanaRule, inFile: RuleInFile, { isGrouped }: AlertSql,
 const withoutEffect = /^(?:org(?:Id|ID)|id|updated|provenance|folderUID|ruleGroup|guid|version)$/
 
 /** A failing query, notifications, and fields without an equivalent. */
-function describeOthers(rule: GrafanaRule, differences: string[]): void {
+function describeOthers(rule: GrafanaRule, differences: string[]) {
   const state = rule.execErrState?.trim() || 'Alerting'
   if (!/^keeplast$/i.test(state)) differences.push(`a failing query keeps the last state; Grafana had another one (execErrState: ${state})`)
   const { receiver: _, ...timing } = rule.notification_settings ?? {}

@@ -2,11 +2,9 @@
 // from hyperdxio/hyperdx 2.36: packages/common-utils/src/types.ts, and the conversions of the external API in packages/api.
 import * as z from 'zod'
 import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/alert.ts'
-import { declaredDashboard } from '../../kinds/dashboard/dashboard.ts'
-import { isApiDashboard } from '../../kinds/dashboard/dashboard-file.ts'
+import { builtConfig, declaredDashboard, writtenConfig } from '../../kinds/dashboard/dashboard.ts'
+import { isApiDashboard, isWebAppDashboard } from '../../kinds/dashboard/dashboard-file.ts'
 import { explainTypeWithoutAlerts, toDashboardBody, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
-import { builtConfig, writtenConfig } from '../../kinds/dashboard/tile-schema.ts'
-import { isWebAppDashboard } from '../../kinds/dashboard/web-app-file.ts'
 import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
@@ -127,12 +125,12 @@ function toAlert(alert: Body, whyNot: string | undefined, webhooks: Choices['web
   return isAccepted(declaredAlert, carried, 'its alert', lose) ? carried : undefined
 }
 
-const nameOf = (tile: Body): string => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
+const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
 
-const describe = (value: unknown): string => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
 
 /** Whether files can declare the value. */
-function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose): boolean {
+function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error
   if (schema === undefined || error === undefined) return true
   const place = { file: '' }
@@ -150,7 +148,7 @@ const namesAsIds: Directory = {
   nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
 }
 
-const isId = (text: unknown): boolean => /^[0-9a-f]{24}$/.test(String(text))
+const isId = (text: unknown) => /^[0-9a-f]{24}$/.test(String(text))
 
 /** The fields of the API for a field of the web app: none where every reader assumes the value, and one that no schema has for a loss. */
 type Convert = (value: unknown, web: Body, lose: Lose) => Body
@@ -230,7 +228,7 @@ const itemFields = {
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, Convert>>>>
 
-const isRanked = ({ displayType }: Body): boolean => displayType === 'pie' || displayType === 'bar'
+const isRanked = ({ displayType }: Body) => displayType === 'pie' || displayType === 'bar'
 
 const schemaOf = ({ configType }: Body): Schema => (configType === 'sql' ? writtenConfig : builtConfig)
 

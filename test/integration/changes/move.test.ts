@@ -1,7 +1,7 @@
 // The recipe for a move between services, step by step, with the alert task of the server after each step.
 import { expect, it } from 'vitest'
 import { demo } from '../../../src/emulator/index.ts'
-import { runAlertTask } from '../../../src/emulator/product/alert-task.ts'
+import { runAlertTask } from '../../../src/emulator/product/alerts.ts'
 import { inputsFor, serviceOf, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 

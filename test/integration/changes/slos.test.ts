@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type RunSql } from '../../../src/emulator/index.ts'
 import { evaluateSql } from '../../../src/emulator/product/sql.ts'
-import { tableOfSource } from '../../../src/kinds/source/source-sql.ts'
+import { tableOfSource } from '../../../src/kinds/source/source-wire.ts'
 import { maxQueryMs } from '../../../src/platform/api/sql.ts'
 import { burnRateAlerts } from '../../../src/signals/slos/burn-rates.ts'
 import { burnRateSql, historySql } from '../../../src/signals/slos/slo-sql.ts'

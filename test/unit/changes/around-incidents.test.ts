@@ -1,10 +1,10 @@
 // Which incidents are older than the data: random data of a service, and a count of its rows by hand.
+
 import { expect, it } from 'vitest'
-import { readAroundIncidents } from '../../../src/changes/backtest/around-incidents.ts'
+import { readAroundIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { intervalMs } from '../../../src/kinds/alert/schedule.ts'
-import { rowsOf } from '../../../src/signals/backtest/coverage.ts'
-import type { ReadSeries } from '../../../src/signals/backtest/estimate.ts'
 import type { SeriesQuery } from '../../../src/signals/backtest/query.ts'
+import { type ReadSeries, rowsOf } from '../../../src/signals/backtest/series-api.ts'
 import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 import { randomFrom } from '../../support/random.ts'
 

@@ -1,4 +1,5 @@
 // What plan, apply and drift say about a result, which is a value.
+
 import { describe, expect, it } from 'vitest'
 import { apply } from '../../../src/changes/apply.ts'
 import { reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'

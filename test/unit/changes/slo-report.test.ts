@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { reportSlos } from '../../../src/changes/check-slos/slo-report.ts'
-import type { SloResult } from '../../../src/changes/check-slos/slo-result.ts'
+import { reportSlos, type SloResult } from '../../../src/changes/check-slos.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adoptedIds, toAdoptedId, withAdoptedId } from '../../../src/kinds/adopt.ts'
-import { baseOf, isAsBase } from '../../../src/kinds/base.ts'
+import { adoptedIds, baseOf, isAsBase, toAdoptedId, withAdoptedId } from '../../../src/kinds/base.ts'
 import type { StoredObject } from '../../../src/kinds/kind.ts'
 import type { KindName } from '../../../src/kinds/kind-names.ts'
 import { kinds, remoteStateWith } from '../../support/plans.ts'

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectory } from '../../../src/kinds/directory.ts'
+import { createDirectory, PendingId } from '../../../src/kinds/directory.ts'
 import type { Body, FileContext } from '../../../src/kinds/kind.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
-import { PendingId } from '../../../src/kinds/pending-id.ts'
 import { written } from '../../support/declarations.ts'
 import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../support/plans.ts'
 

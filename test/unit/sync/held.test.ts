@@ -1,6 +1,6 @@
 // What stays as it is because a person may have made the difference, and what else then has to wait.
 import { describe, expect, it } from 'vitest'
-import { declarationDigest } from '../../../src/kinds/adopt.ts'
+import { declarationDigest } from '../../../src/kinds/base.ts'
 import { readValue } from '../../support/declarations.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, shop, slow, tile, watching } from '../../support/shop-declaration.ts'

@@ -11,7 +11,7 @@ import type { Terminal } from '../terminal.ts'
 import { type Kit, type KitFile, kits } from './kits.ts'
 import { inColumns, type NewFile, nextSteps } from './next-steps.ts'
 
-/** Copies the files of the kits into the repository, or lists the kits. On a wrong input, throws an InputError and writes no file. */
+/** Copies the files of the kits into the repository, or lists the kits. A wrong input is an InputError before the first write. */
 export async function runInit(words: readonly string[], { directory, script, env, stdout }: Terminal): Promise<number> {
   const chosen = requireKits(words)
   if (chosen.length === 0) {
@@ -59,7 +59,7 @@ function requireKits(words: readonly string[]): readonly Kit[] {
   return kits.filter(({ name }) => words.includes(name))
 }
 
-/** Throws an InputError for a kit that needs ClickHouse Cloud beside the kit of a self-hosted server. */
+/** Refuses a kit that needs ClickHouse Cloud beside the kit of a self-hosted server. */
 function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
   if (!chosen.some(({ name }) => name === 'self-hosted')) return chosen.flatMap(({ files }) => files)
   const others = chosen.filter(({ selfHosted }) => selfHosted === undefined)

@@ -1,18 +1,16 @@
 export interface KitFile {
   readonly example: string
-  /** Path in the repository. Workflows have a prefix, as repositories may have an apply.yml of their own. */
+  /** Workflows have a prefix, as repositories may have an apply.yml of their own. */
   readonly target: string
   readonly check?: string
 }
 
-/** A set of examples that belong together. */
 export interface Kit {
   readonly name: string
   readonly summary: string
   readonly files: readonly KitFile[]
-  /** Its files for a self-hosted server, when it is chosen beside the kit self-hosted. Absent for what needs ClickHouse Cloud. */
+  /** Files beside the kit self-hosted. Absent for what needs ClickHouse Cloud. */
   readonly selfHosted?: readonly KitFile[]
-  /** Whether its workflows need `project` in the config file. */
   readonly hasProject?: true
 }
 
@@ -22,7 +20,6 @@ const workflow = (name: string, check?: string) => ({
   ...(check !== undefined && { check }),
 })
 
-/** Alerts and dashboards for a first service. */
 export const starter: KitFile = {
   example: 'starter/service.yml',
   target: 'observability/service.yml',

@@ -1,4 +1,3 @@
-// What is left to do after init, from the texts of the files.
 import { fileVariablePrefix, toEnvironmentName, toKebab } from '../../../platform/core/names.ts'
 import type { Variables } from '../../../platform/core/variables.ts'
 import { settingsSchema } from '../../../platform/operation/inputs.ts'
@@ -14,13 +13,12 @@ export const inColumns = (rows: readonly (readonly [string, string])[]): readonl
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`)
 }
 
-/** The names of what the workflows read. */
 export function needsOf(texts: readonly string[]) {
   // A comment may show a secret that nothing needs.
   const code = texts.join('\n').replaceAll(/^\s*#.*$/gm, '')
   const find = (pattern: RegExp) => [...code.matchAll(pattern)].map(([, one = '', other = '']) => [one, other] as const)
   const secrets = find(/\bsecrets\.(\w+)/g).map(([name]) => name)
-  /** The variable of the process that has the value of a variable of the repository. */
+  /** The values are variables of the process, the keys those of the repository. */
   const variables = new Map(
     find(/([\w-]+): *\$\{\{ *vars\.(\w+)/g).map(([key, name]) => [name, key.startsWith(fileVariablePrefix) ? key : name]),
   )
@@ -32,7 +30,6 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
   const has = (part: string): boolean => texts.some((text) => text.includes(part))
   const { secrets, variables } = needsOf(texts)
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
-  // The variables of a step, which the command line reads, too.
   const names = [...secrets, ...variables.values()].sort()
   const known = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
   const settings = names.filter((name) => known.includes(name))

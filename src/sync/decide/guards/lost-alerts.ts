@@ -3,10 +3,10 @@
 
 import type { Alert } from '../../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../../kinds/compare.ts'
+import { PendingId } from '../../../kinds/directory.ts'
 import { describeStored, type KindWire, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
-import { PendingId } from '../../../kinds/pending-id.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'

@@ -1,7 +1,7 @@
 // A PUT of a dashboard stores every tile again from what the API shows, without the parts that it hides. An alert on such a tile may then count
 // something else. A patch, which some servers have, leaves every tile that it does not name.
 
-import { toAdoptedId } from '../../../kinds/adopt.ts'
+import { toAdoptedId } from '../../../kinds/base.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
 import { type Body, describeStored, type Kind, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'

@@ -239,14 +239,14 @@ it('writes a comment and an issue in one run', async () => {
 })
 
 describe('the transition that a message reports', () => {
-  const transitionOf = async (options: NotifyCase = {}) => (await onFailure(options)).issueTransition
+  const transitionOf = async (options: NotifyCase = {}) => (await onFailure(options)).change
   const passed = { content: contentOf('pass') }
 
   it('the transition that a message reports is that the issue was opened, then none while it is open, then that it was closed, then none', async () => {
-    expect(await transitionOf()).toBe('opened')
+    expect(await transitionOf()).toBe('failing')
     expect(await transitionOf()).toBe('none')
     expect(await transitionOf({ content: contentOf('error', { text: 'the API answered 503' }) })).toBe('none')
-    expect(await transitionOf(passed)).toBe('closed')
+    expect(await transitionOf(passed)).toBe('passing')
     expect(await transitionOf(passed)).toBe('none')
   })
 

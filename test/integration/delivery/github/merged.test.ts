@@ -244,7 +244,7 @@ it('a run whose branch has newer files says so on the pull request, and leaves t
   await apply({ issue: 'on-failure', content: failed })
   const issue = structuredClone(github().store.issues)
   const content = { status: 'warn', outcome: 'refused', hasWritten: false, text: 'Not applied: main (1234567) has newer files.' } as const
-  expect(await apply({ issue: 'on-failure', content })).toMatchObject({ issueTransition: 'none', failures: [] })
+  expect(await apply({ issue: 'on-failure', content })).toMatchObject({ change: 'none', failures: [] })
   expect(headings()).toEqual(['#12 ### ⚠️ Not applied: main (1234567) has newer files.'])
   expect(github().store.issues).toEqual(issue)
 })

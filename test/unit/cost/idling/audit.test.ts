@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sumSavings } from '../../../../src/cost/idling/audit.ts'
+import { sumSavings } from '../../../../src/cost/idling/audit-costs.ts'
 import { judgeAudit } from '../../../../src/cost/idling/audit-report.ts'
 import type { Finding } from '../../../../src/cost/idling/findings.ts'
 import { toPlainText } from '../../../../src/platform/core/line.ts'

@@ -1,10 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Interval, intersect, lengthMs, union } from '../../../../src/cost/idling/intervals.ts'
-import { coverageOf, priceAlerts, type ScheduleChange, sleepsThroughAlerts } from '../../../../src/cost/idling/price.ts'
-import { type DailyCompute, profileService, type ServiceProfile } from '../../../../src/cost/idling/profile.ts'
-import { type AlertSchedule, runningAlert, scheduleOf } from '../../../../src/cost/idling/schedules.ts'
-import { readTimeline, type Segment, type Timeline } from '../../../../src/cost/idling/timeline.ts'
+import {
+  type AlertSchedule,
+  coverageOf,
+  priceAlerts,
+  runningAlert,
+  type ScheduleChange,
+  scheduleOf,
+  sleepsThroughAlerts,
+} from '../../../../src/cost/idling/price.ts'
+import {
+  type DailyCompute,
+  type Interval,
+  intersect,
+  lengthMs,
+  profileService,
+  readTimeline,
+  type Segment,
+  type ServiceProfile,
+  type Timeline,
+  union,
+} from '../../../../src/cost/idling/profile.ts'
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
 import { dayMs, hourMs, minuteMs } from '../../../../src/platform/core/durations.ts'
 import { type CalendarAlert, compareMonths, firstMinute, knownMinutes, type World } from '../../../support/alert-calendar.ts'

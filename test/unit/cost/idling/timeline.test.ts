@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readTimeline } from '../../../../src/cost/idling/timeline.ts'
+import { readTimeline } from '../../../../src/cost/idling/profile.ts'
 import type { Activity } from '../../../../src/platform/api/activities.ts'
 import { hourMs, minuteMs } from '../../../../src/platform/core/durations.ts'
 import { serviceId } from '../../../support/sleepy-service.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { findBudgetStep } from '../../../../src/cost/usage/budget-steps.ts'
-import { totalByDay } from '../../../../src/cost/usage/daily-usage.ts'
+import { findBudgetStep } from '../../../../src/cost/usage/budgets.ts'
 import { type CurrentPeriod, resolvePeriod } from '../../../../src/cost/usage/periods.ts'
+import { totalByDay } from '../../../../src/cost/usage/readings.ts'
 import type { Day } from '../../../../src/platform/core/dates.ts'
 import { decimal, usageRecord } from '../../../support/usage.ts'
 

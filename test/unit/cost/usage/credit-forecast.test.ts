@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { CreditBalance } from '../../../../src/cost/usage/credit-balances.ts'
-import { type CreditForecast, forecastCredits, horizonDays, latestFinalDays } from '../../../../src/cost/usage/credit-forecast.ts'
+import {
+  type CreditBalance,
+  type CreditForecast,
+  forecastCredits,
+  horizonDays,
+  latestFinalDays,
+} from '../../../../src/cost/usage/credits.ts'
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
 import { decimal, usageRecord } from '../../../support/usage.ts'
 

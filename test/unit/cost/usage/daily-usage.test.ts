@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from '../../../../src/cost/usage/daily-usage.ts'
+import { knownDays, lastDayWithAllRecords, totalByDay, withoutGaps } from '../../../../src/cost/usage/readings.ts'
 import type { UsageReading } from '../../../../src/cost/usage/records.ts'
 import type { Day } from '../../../../src/platform/core/dates.ts'
 import { decimal, usageRecord as record } from '../../../support/usage.ts'

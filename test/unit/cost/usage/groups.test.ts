@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { groupByEntity, groupByMetric } from '../../../../src/cost/usage/groups.ts'
+import { groupByEntity, groupByMetric } from '../../../../src/cost/usage/records.ts'
 import { decimal, usageRecord as record } from '../../../support/usage.ts'
 
 const records = [

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupByMetric } from '../../../../src/cost/usage/groups.ts'
-import { metricsOf, provisionalOf, totalOf } from '../../../../src/cost/usage/records.ts'
+import { groupByMetric, metricsOf, provisionalOf, totalOf } from '../../../../src/cost/usage/records.ts'
 import { decimal, usageRecord as record } from '../../../support/usage.ts'
 
 describe('totals', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { explainFailedEvaluation, isEvaluated, nextEvaluationMs } from '../../../../src/kinds/alert/evaluation.ts'
+import { explainFailedEvaluation, isEvaluated, nextEvaluationMs } from '../../../../src/kinds/alert/schedule.ts'
 import type { Body } from '../../../../src/kinds/kind.ts'
 
 const error = { timestamp: '2026-11-22T19:56:52.291Z', type: 'QUERY_ERROR', message: 'Unknown identifier `Nope`' }

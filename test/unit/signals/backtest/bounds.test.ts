@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import type { ReadApi } from '../../../../src/platform/api/client.ts'
 import type { SqlAnswer, SqlQuery } from '../../../../src/platform/api/sql.ts'
-import { refuseUnbounded } from '../../../../src/signals/backtest/bounds.ts'
+import { refuseUnbounded } from '../../../../src/signals/backtest/read-windows.ts'
 import type { WindowSql } from '../../../../src/signals/backtest/window-sql.ts'
 
 const sql: WindowSql = {

@@ -2,14 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { describeThreshold, thresholdTypes } from '../../../../src/kinds/alert/alert.ts'
 import {
   type AlertCondition,
+  drawWindows,
   evaluate,
   type GroupValue,
   isBreach,
+  summarize,
   type WindowValues,
   windowStarts,
 } from '../../../../src/signals/backtest/evaluate.ts'
 import { type SuggestOptions, suggestCondition } from '../../../../src/signals/backtest/suggest.ts'
-import { drawWindows, summarize } from '../../../../src/signals/backtest/summary.ts'
 
 const minute = 60_000
 const dayMs = 86_400_000

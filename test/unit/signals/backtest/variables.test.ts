@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the server replaces the variables of a dashboard
 import { describe, expect, it } from 'vitest'
-import { comparedVariable, withoutVariables } from '../../../../src/signals/backtest/variables.ts'
+import { comparedVariable, withoutVariables } from '../../../../src/signals/backtest/terms.ts'
 
 const filters = [{ isVariableEnabled: true, variableName: 'service', name: 'Service', expression: 'ServiceName' }]
 

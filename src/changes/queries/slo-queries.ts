@@ -12,7 +12,7 @@ import { burnRateSql } from '../../signals/slos/slo-sql.ts'
 import type { Action } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { evaluationRules, isTemporary, withoutQuery } from '../plan/evaluations.ts'
-import { explainUnchecked } from '../queries/query-problems.ts'
+import { explainUnchecked } from './query-problems.ts'
 
 /** Data grows: a third of the limit leaves time to act. */
 const slowMs = 10_000
