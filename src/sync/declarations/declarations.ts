@@ -236,8 +236,8 @@ const maxRounds = 3
 /** Parses the rest of a wrong object, too, so that all errors are reported at once. `parsed` is undefined where too little is valid. */
 function parseRepairing(kind: KindName, spelled: unknown) {
   let result = parseObject(kind, spelled)
-  if ('parsed' in result) return { errors: [] as readonly z.ZodError[], parsed: result.parsed }
   const errors: z.ZodError[] = []
+  if ('parsed' in result) return { errors, parsed: result.parsed }
   const rest = structuredClone(spelled)
   for (let round = 0; round < maxRounds && 'error' in result; round++) {
     const found = result.error.issues
