@@ -38,17 +38,20 @@ const notListed = [
   ...['s2RectAdd', 's2RectContains', 's2RectUnion', 's2RectIntersection', 'uniqThetaUnion', 'uniqThetaIntersect', 'uniqThetaNot'],
 ]
 
-/** Table functions that read the data of the database, or none. The server reaches a cluster only by a name of its settings. */
+/**
+ * Table functions that read the data of the database, or none. The server reaches a cluster only by a name of its settings. None has a text
+ * that is read as SQL, such as the columns of `values`, whose defaults are expressions.
+ */
 const keptTableFunctions = [
-  ...['cluster', 'clusterAllReplicas', 'dictionary', 'generateRandom', 'generateSeries', 'generate_series', 'merge', 'null', 'numbers'],
-  ...['numbers_mt', 'primes', 'prometheusQuery', 'prometheusQueryRange', 'timeSeriesData', 'timeSeriesMetricFamilies', 'timeSeriesMetrics'],
-  ...['timeSeriesSamples', 'timeSeriesSelector', 'timeSeriesTags', 'values', 'view', 'zeros', 'zeros_mt'],
+  ...['cluster', 'clusterAllReplicas', 'dictionary', 'generateSeries', 'generate_series', 'merge', 'numbers', 'numbers_mt', 'primes'],
+  ...['prometheusQuery', 'prometheusQueryRange', 'timeSeriesData', 'timeSeriesMetricFamilies', 'timeSeriesMetrics', 'timeSeriesSamples'],
+  ...['timeSeriesSelector', 'timeSeriesTags', 'view', 'zeros', 'zeros_mt'],
 ]
 
 /** Words before a bracket that call nothing, and words that can follow a column with the name `apply`. No function to leave out has such a name. */
 const keywords = `all and any apply array as asc between by case columns cube date_add date_sub dateadd datesub desc distinct div else end except exists filter
   final from grouping group having ilike in interpolate intersect interval is join like limit materialized mod not offset on or over prewhere
-  qualify regexp rollup sample select sets step then timestamp_add timestamp_sub timestampadd timestampsub to union using values when where with`
+  qualify regexp rollup sample select sets step then timestamp_add timestamp_sub timestampadd timestampsub to union using when where with`
 
 const isLeftOut = ({ name, categories, arguments: named, is_aggregate }: SqlFunction): boolean =>
   is_aggregate === 0 &&
@@ -84,18 +87,26 @@ const all = [...functions.values()]
 const targetOf = (one: SqlFunction): SqlFunction => functions.get(one.alias_to) ?? one
 const leftOut = all.filter((one) => isLeftOut(one) || isLeftOut(targetOf(one)))
 const kept = all.filter((one) => !leftOut.includes(one))
-const reaching = [...tableFunctions].filter((name) => !keptTableFunctions.includes(name) && !kept.some((one) => one.name === name))
+const reaching = [...tableFunctions].filter((name) => !keptTableFunctions.includes(name))
+const isOfTable = (name: string): boolean => reaching.some((one) => one.toLowerCase() === name.toLowerCase())
 const sorted = (names: Iterable<string>): readonly string[] => [...new Set(names)].sort()
 const content = {
   versions,
-  functions: sorted([...kept.filter((one) => one.is_aggregate === 0).map(({ name }) => name), ...notListed]),
+  functions: sorted(
+    [...kept.filter((one) => one.is_aggregate === 0).map(({ name }) => name), ...notListed].filter((name) => !isOfTable(name)),
+  ),
+  // What they are depends on their place.
+  ofTextOrTable: sorted(kept.map(({ name }) => name).filter(isOfTable)),
   aggregates: sorted([...kept.filter((one) => one.is_aggregate === 1).map(({ name }) => name), 'uniqTheta']),
   combinators: sorted(combinators),
   higherOrder: sorted(kept.filter(({ higher_order }) => higher_order === 1).map(({ name }) => name)),
   types: sorted(types),
   tableFunctions: keptTableFunctions,
   keywords: keywords.split(/\s+/),
-  leftOut: sorted([...leftOut.map(({ name }) => name), ...leftOutNames, ...reaching]),
+  leftOut: sorted([
+    ...[...leftOut.map(({ name }) => name), ...leftOutNames],
+    ...reaching.filter((name) => !kept.some((one) => one.name.toLowerCase() === name.toLowerCase())),
+  ]),
 }
 writeFileSync(path, `${JSON.stringify(content, undefined, 1)}\n`)
 console.log(

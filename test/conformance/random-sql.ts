@@ -75,7 +75,7 @@ export function createRandomSql(seed: number) {
     'system.tables',
     'system.parts',
     "merge('default', '^otel')",
-    'values(1, 2)',
+    'numbers(1, 2)',
     'x',
     'zeros(1)',
     'view(SELECT 1)',

@@ -116,8 +116,7 @@ export function makeTexts(count: number, seed: number): readonly string[] {
   })
 }
 
-const harmlessTable =
-  /^(?:cluster|clusterAllReplicas|dictionary|format|fuzzQuery|generate_?series|generateRandom|merge|null|numbers(?:_mt)?|primes|values|view|zeros(?:_mt)?)$/i
+const harmlessTable = /^(?:cluster|clusterAllReplicas|dictionary|generate_?series|merge|numbers(?:_mt)?|primes|view|zeros(?:_mt)?)$/i
 
 const dangerous =
   /^(?:file|sleep|sleepEachRow|logTrace|generateSerialID|hasColumnInTable|reverseDNSQuery|getSetting|url|aFunction|ai[A-Z]\w*)$/i

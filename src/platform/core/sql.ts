@@ -72,11 +72,11 @@ const loadNames = once(async () => {
   return {
     ...{ functions: lower(names.functions, names.types, names.tableFunctions), spelled: [...names.functions, ...names.aggregates] },
     ...{ aggregates: lower(names.aggregates), combinators: [...lower(names.combinators)], keywords: new Set(names.keywords) },
-    ...{ higherOrder: lower(names.higherOrder), leftOut: lower(names.leftOut) },
+    ...{ higherOrder: lower(names.higherOrder), leftOut: lower(names.leftOut), ofTextOrTable: lower(names.ofTextOrTable) },
   }
 })
 
-type SqlNames = Awaited<ReturnType<typeof loadNames>> & { readonly own?: ReadonlySet<string> }
+type SqlNames = Awaited<ReturnType<typeof loadNames>>
 
 const isCombined = (name: string, names: SqlNames): boolean =>
   names.aggregates.has(name) || names.combinators.some((one) => name.endsWith(one) && isCombined(name.slice(0, -one.length), names))
@@ -95,7 +95,8 @@ export async function refuseSql(text: string, isPart = false, own: readonly stri
   if (form !== undefined) return form
   const words = toTokens(text).filter((token) => token.trim() !== '' && !isComment(token))
   if (!isPart && !isNameWord(words[0], 'select', 'with', '(')) return 'its SQL is not a SELECT'
-  const names = { ...(await loadNames()), own: new Set(own.map((name) => name.toLowerCase())) }
+  const known = await loadNames()
+  const names = { ...known, ofTextOrTable: known.ofTextOrTable.union(new Set(own.map((name) => name.toLowerCase()))) }
   let hasTables = false
   for (const [i, word] of words.entries()) {
     hasTables ||= isNameWord(word, 'from')
@@ -111,7 +112,11 @@ const afterColumn =
 
 function refuseClause(words: readonly string[], i: number) {
   const [word = '', before, after = ''] = [words[i], words[i - 1], words[i + 1]]
-  if ((isNameWord(word, 'explain') && before === '(') || (isNameWord(word, 'parallel') && isNameWord(after, 'with')))
+  if (
+    (isNameWord(word, 'explain') && before === '(') ||
+    isNameWord(word, 'insert') ||
+    (isNameWord(word, 'parallel') && isNameWord(after, 'with'))
+  )
     return `its SQL has ${word.toUpperCase()}; write one SELECT without it`
   if (!isNameWord(word, 'settings', 'format', 'into', 'outfile') || afterColumn.test(after)) return undefined
   return `its SQL has ${quote(`${word} ${after}`.trim(), 60)}; leave that out, or write \`${word}\` in backticks where it is a name`
@@ -169,11 +174,11 @@ function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTab
   const [name, shown] = [nameInToken(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
   if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isCombined(name, names))) return undefined
   if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`
-  if (names.own?.has(name)) {
+  if (names.ofTextOrTable.has(name)) {
     let at = i - 1
     while (words[at] === '(') at--
-    const mayBeTable = hasTables && isNameWord(words[at], ',', 'from', 'join', 'lateral', 'in')
-    return mayBeTable ? `its SQL has ${shown} of sql-functions where a table can be; write identity(${shown}(…))` : undefined
+    const mayBeTable = isNameWord(words[at], 'from', 'join', 'lateral', 'in') || (hasTables && words[at] === ',')
+    return mayBeTable ? `its SQL has ${shown} where a table can be; write identity(${shown}(…))` : undefined
   }
   const nearest = nearestName(name, names.spelled)
   return `its SQL uses ${shown}, which is not a function of ClickHouse${nearest === undefined ? '' : `, as ${nearest} is`}; add your own functions to sql-functions in .watchkeeper.yml`

@@ -19,6 +19,9 @@ export function webhookSecrets(text: string): readonly string[] {
 /** In characters. A longer path is found by its beginning, so that no search takes long. */
 const maxPathLength = 64
 
+/** A copy that a message has cut is found, too. Other addresses can share a shorter beginning. */
+const minCutLength = 12
+
 /**
  * Finds copied URLs of webhooks, in any spelling: the host of one and what follows it, or `@` and the host of one with a user. Shows the
  * host. A path alone is not searched: files, ids and names can have a part of it.
@@ -34,6 +37,7 @@ export function createCopiedUrls() {
         const name = respell(`${shown}/`).match(hostName)?.at(-1) ?? ''
         const path = respell(withoutEscapes(rest)).slice(0, maxPathLength)
         if (path.length >= minSecretLength) addPath(name, shown, path)
+        for (let length = minCutLength; length < path.length; length++) addPath(name, shown, `${path.slice(0, length)}…`)
         if (user !== undefined) addPath(`@${name}`, shown, '')
       }
     },
@@ -42,7 +46,7 @@ export function createCopiedUrls() {
       for (const { 0: name, index } of spelled.matchAll(hostName)) {
         const { shown, paths } = hosts.get(name) ?? hosts.get(name.replace('@', '')) ?? {}
         const start = index + name.length
-        for (let end = start; paths !== undefined && end <= start + maxPathLength; end++)
+        for (let end = start; paths !== undefined && end <= start + maxPathLength + 1; end++)
           if (paths.has(spelled.slice(start, end))) return `${shown}***`
       }
       return undefined
@@ -52,10 +56,10 @@ export function createCopiedUrls() {
 
 const hostName = /@?[a-z\d][\w.-]*/g
 
-/** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII. */
+/** Spells equal addresses equally: in lower case, without ports, repeated slashes, brackets of a host, and letters beyond ASCII but the sign of a cut. */
 const respell = (text: string) =>
   text
     .toLowerCase()
     .replace(/:\d+(?=[\\/?])|[[\]]/g, '')
     .replace(/[\\/]+(?:\.[\\/]+)*/g, '/')
-    .replace(/[^\s!-~]+/g, '*')
+    .replace(/[^\s!-~…]+/g, '*')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRedact } from '../../../../src/platform/core/secrets.ts'
+import { quote } from '../../../../src/platform/core/text.ts'
 import { createCopiedUrls } from '../../../../src/platform/http/webhook-url.ts'
 
 const urls = [
@@ -115,6 +116,20 @@ describe('createCopiedUrls', () => {
       { numRuns: 1500 },
     )
     expect(copies).toBeGreaterThan(500)
+  })
+
+  it('S1: hides a copy that a message has cut, wherever it was cut', () => {
+    const url = 'https://hooks.example/v1/k3J9xQ2mZ7pL5vR8tY1wB4nC6dF0gH3sAeUiOpQ'
+    const copies = createCopiedUrls()
+    copies.add([url])
+    const redact = createRedact([], copies.search)
+    const shown = Array.from({ length: url.length }, (_, length) =>
+      redact(`the alert "${quote(`${url} and ${'more'.repeat(20)}`, length)}"`),
+    )
+    for (const text of shown) expect(text).not.toContain('k3J9xQ2mZ')
+    expect(redact('see https://hooks.example/v1/docs… and https://hooks.example/v2/k3J9xQ2mZ7pL5vR8…')).toContain(
+      'v1/docs… and https://hooks.example/v2/k3',
+    )
   })
 
   it('S1: hides the user of a URL, and copies in base64, and shows the host of what it hides', () => {
