@@ -56,7 +56,7 @@ export function configTable(operations: readonly OperationFacts[]): string {
 /** The rules of `validate`, then those of `plan` and `pull`. */
 export async function rulesTable(): Promise<string> {
   const { planRules, toSarifRules } = await import('../../src/changes/rules.ts')
-  const { pullRules } = await import('../../src/sync/pull/pull-diagnostics.ts')
+  const { pullRules } = await import('../../src/sync/pull/verify-draft.ts')
   const { lintRules } = await import('../../src/sync/declarations/lint.ts')
   return table(
     ['rule', 'what it finds', 'severity', 'can be set'],

@@ -14,25 +14,30 @@ import { selectInput } from '../platform/operation/select.ts'
 import { isTakeover, type Plan, type Update } from '../sync/decide/change.ts'
 import { planForServer } from '../sync/decide/decide.ts'
 import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
-import type { Declarations } from '../sync/declarations/declarations.ts'
+import { type Declarations, nameInstances } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
-import { type FoundDeclarations, findDeclarations, skippedDirectories, withSources } from '../sync/declarations/find-declarations.ts'
-import { nameInstances } from '../sync/declarations/group-diagnostics.ts'
+import {
+  type FoundDeclarations,
+  findDeclarations,
+  resolveProject,
+  skippedDirectories,
+  withSources,
+} from '../sync/declarations/find-declarations.ts'
 import { lintRules } from '../sync/declarations/lint.ts'
-import { resolveProject } from '../sync/declarations/project.ts'
-import { optionsFor } from '../sync/plan/make-plan.ts'
-import { checkChange, isChecked, type ServerCheckContext } from '../sync/plan/server-check.ts'
+import { checkChange, isChecked, optionsFor, type ServerCheckContext } from '../sync/plan/make-plan.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
 import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
 import {
   findReplacedVariables,
   instantiatedDifferences,
+  type ReadDraft,
   replacedEdits,
   replacedExpressions,
   reportIncompleteLists,
+  verifyDraft,
+  withAdoptedIds,
   withEmptiedLists,
-} from '../sync/pull/pull-diagnostics.ts'
-import { type ReadDraft, verifyDraft, withAdoptedIds } from '../sync/pull/verify-draft.ts'
+} from '../sync/pull/verify-draft.ts'
 import { filesInput, planInput } from './inputs.ts'
 import {
   judgePull,

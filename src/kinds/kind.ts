@@ -276,20 +276,13 @@ export interface InvalidField {
 }
 
 export interface KindIssue {
-  readonly rule: keyof typeof checkRules
+  /** Absent for what holds the object. */
+  readonly rule?: keyof typeof checkRules
   readonly message: string
 }
 
 export const checkRules = {
-  'missing-secret': {
-    severity: 'error',
-    description: 'A write needs a secret that is not set in this run, that the log cannot mask, or that is not a URL where one is needed.',
-  },
   'secret-not-compared': { severity: 'note', description: 'A secret is not set in this run, so that it is not compared.' },
-  'newer-field': {
-    severity: 'error',
-    description: 'A declared field that the version of the service does not have: none of its objects shows it.',
-  },
   'field-dropped': {
     severity: 'error',
     exception: 'warning',

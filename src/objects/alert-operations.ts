@@ -9,6 +9,7 @@ import { type Body, type KindWire, watchedPlaceOf, withWatchedNames } from '../k
 import { alertMarkers } from '../kinds/marker.ts'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { WriteApi } from '../platform/api/client.ts'
+import type { Reading } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
@@ -18,38 +19,38 @@ import { choice } from '../platform/operation/inputs.ts'
 import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
+  type AlertWriter,
   alertFacts,
   alertTable,
+  changeAlert,
   executionErrorTable,
   missingNames,
+  refuseUnknownForm,
   selectAlerts,
   selectableAlert,
   watchedId,
   webhookIds,
-} from './alert-report.ts'
-import { type AlertWriter, changeAlert, refuseUnknownForm } from './change-alert.ts'
+} from './alerts.ts'
 import { ownersDetail, toOwners } from './list-operation.ts'
 import {
   declarationDetail,
+  deletedOutput,
   documentInput,
   droppedFields,
   explainRefusal,
   findDropped,
+  headlineOfDelete,
   idInput,
   judgeDropped,
   partialSchema,
   readObject,
   resolveObject,
+  singleOutput,
   toDocument,
   withoutAdoption,
 } from './single-object.ts'
 
 const input = { alert: documentInput('alert') }
-
-const alertOutput = z.object({
-  id: z.string().describe('Id of the alert.'),
-  changed: z.boolean().describe('Whether this run changed anything.'),
-})
 
 const alertDetails = z.object({ alert: alertSchema.describe('The alert as the API returned it.') })
 
@@ -100,7 +101,7 @@ export const getAlert = defineOperation({
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
   positional: 'id',
-  output: alertOutput,
+  output: singleOutput('alert'),
   details: alertDetails.extend({ declaration: declarationDetail('alert') }),
   example: { id: '65f5e4a35eedc0de0000001f' },
   async run({ api, service, profile, clock }, given) {
@@ -120,10 +121,7 @@ export const deleteAlert = defineOperation({
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
   positional: 'id',
-  output: z.object({
-    id: z.string().describe('Id of the alert.'),
-    changed: z.boolean().describe('Whether the alert existed.'),
-  }),
+  output: deletedOutput('alert'),
   details: noFields,
   example: { id: '65f5e4a35eedc0de0000001f' },
   async run({ api, service, confirm }, given) {
@@ -133,10 +131,7 @@ export const deleteAlert = defineOperation({
     const check = (current: Alert): void => refuseUnknownForm(current, 'deleted')
     return { id: given.id, changed: await alertCollection.remove(api, service, given.id, { check }) }
   },
-  report: (result) => ({
-    headline: result.changed ? say`Deleted alert ${untrusted(result.id)}` : say`Alert ${untrusted(result.id)} did not exist`,
-    blocks: [],
-  }),
+  report: (result) => ({ headline: headlineOfDelete('alert', result), blocks: [] }),
 })
 
 const ifExists = choice(
@@ -150,7 +145,7 @@ export const createAlert = defineOperation({
   scope: 'service-or-server',
   asksFirst: { ifExists: 'update' },
   input: z.strictObject({ ...input, ifExists: ifExists.default('create') }),
-  output: alertOutput,
+  output: singleOutput('alert'),
   details: writtenAlert.extend({
     outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What the operation did.'),
   }),
@@ -168,7 +163,7 @@ export const createAlert = defineOperation({
       const [existing, second] = similar
       const writer = { api, service, profile, clock, confirm }
       if (existing !== undefined)
-        return explainRefusal(read, handleExisting({ kind, writer, body, existing, readAtMs, second, ifExists: given.ifExists }))
+        return explainRefusal(read, handleExisting({ object: existing, readAtMs }, second, { kind, writer, body }, given.ifExists))
     }
     const created = await explainRefusal(read, createOnce(api, service, kind, body))
     return { ...writtenOutputs(kind, created, body, true), outcome: 'created' as const }
@@ -190,7 +185,7 @@ export const updateAlert = defineOperation({
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
   positional: 'id',
-  output: alertOutput,
+  output: singleOutput('alert'),
   details: writtenAlert,
   example: { id: '65f5e4a35eedc0de0000001f', alert: '{ threshold: 10 }' },
   async run({ api, service, profile, files, clock, confirm }, given) {
@@ -241,17 +236,12 @@ const newAlert = withoutAdoption(declaredAlert).superRefine((alert, context) => 
 
 const verbs = { created: say`created`, updated: say`updated`, unchanged: say`is up to date` } as const
 
-interface ExistingAlert {
-  readonly kind: KindWire
-  readonly writer: AlertWriter
-  readonly body: Body
-  readonly existing: Alert
-  readonly readAtMs: number
-  readonly second: Alert | undefined
-  readonly ifExists: 'skip' | 'update' | 'fail'
-}
-
-async function handleExisting({ kind, writer, body, existing, readAtMs, second, ifExists: policy }: ExistingAlert) {
+async function handleExisting(
+  { object: existing, readAtMs }: Reading<Alert>,
+  second: Alert | undefined,
+  { kind, writer, body }: { readonly kind: KindWire; readonly writer: AlertWriter; readonly body: Body },
+  policy: 'skip' | 'update' | 'fail',
+) {
   if (policy === 'skip') return { ...outputsOf(existing, false), dropped: [], outcome: 'skipped' as const }
   if (policy === 'fail') throw new WatchkeeperError('conflict', `The alert already exists: ${existing.id}. No alert was created.`)
   if (second !== undefined) {
@@ -265,11 +255,7 @@ async function handleExisting({ kind, writer, body, existing, readAtMs, second, 
 }
 
 /** Throws when the list may be incomplete: an alert that is not listed would be created a second time. */
-async function findSimilar(
-  api: WriteApi,
-  service: Target,
-  body: Body,
-): Promise<{ readonly similar: readonly Alert[]; readonly readAtMs: number }> {
+async function findSimilar(api: WriteApi, service: Target, body: Body) {
   const { items, mayBeCut, readAtMs } = await alertCollection.list(api, service)
   const similar = items.filter((alert) => isSimilar(alert, body))
   if (similar.length === 0 && mayBeCut)
@@ -305,11 +291,7 @@ async function describeSimilar(api: WriteApi, service: Target, body: Body): Prom
   }
 }
 
-const outputsOf = (alert: Alert, changed: boolean) => ({
-  id: alert.id,
-  changed,
-  alert,
-})
+const outputsOf = (alert: Alert, changed: boolean) => ({ id: alert.id, changed, alert })
 
 /** `sent` is what the server was asked to store. It sets itself which service a webhook belongs to. */
 const writtenOutputs = (kind: KindWire, alert: Alert, sent: Body, changed: boolean) => ({

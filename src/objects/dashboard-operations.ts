@@ -21,8 +21,6 @@ import {
 import { type Body, listOf } from '../kinds/kind.ts'
 import { lostAlert, lostAlertBlocks, readLostAlerts } from '../kinds/lost-alerts.ts'
 import { isMarkerTag, tagMarkers, withoutMarkerTags } from '../kinds/marker.ts'
-import type { ReadApi } from '../platform/api/client.ts'
-import type { Target } from '../platform/api/path.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
@@ -36,24 +34,22 @@ import { table } from '../platform/report/table.ts'
 import { defineList, tagsCell } from './list-operation.ts'
 import {
   declarationDetail,
+  deletedOutput,
   documentInput,
   droppedFields,
   explainRefusal,
   findDropped,
+  headlineOfDelete,
   idInput,
   judgeDropped,
   type ReadObject,
   readObject,
   resolveObject,
+  singleOutput,
   toDocument,
 } from './single-object.ts'
 
 const input = { dashboard: documentInput('dashboard') }
-
-const dashboardOutput = z.object({
-  id: z.string().describe('Id of the dashboard.'),
-  changed: z.boolean().describe('Whether this run changed anything.'),
-})
 
 const dashboardDetails = z.object({ dashboard: dashboardSchema.describe('The dashboard as the API returned it.') })
 
@@ -80,7 +76,7 @@ export const getDashboard = defineOperation({
   scope: 'service-or-server',
   input: z.strictObject({ id: idInput }),
   positional: 'id',
-  output: dashboardOutput,
+  output: singleOutput('dashboard'),
   details: dashboardDetails.extend({ declaration: declarationDetail('dashboard') }),
   example: { id: '65f5e4a35eedc0de0000000c' },
   async run({ api, service }, given) {
@@ -98,7 +94,7 @@ export const createDashboard = defineOperation({
   effect: 'write',
   scope: 'service-or-server',
   input: z.strictObject(input),
-  output: dashboardOutput,
+  output: singleOutput('dashboard'),
   details: dashboardDetails.extend({ dropped: droppedFields }),
   example: {
     dashboard: '{ name: On call, tiles: [{ name: Notes, config: { displayType: markdown, markdown: Call Ada } }] }',
@@ -124,7 +120,7 @@ export const updateDashboard = defineOperation({
   asksFirst: true,
   input: z.strictObject({ id: idInput, ...input }),
   positional: 'id',
-  output: dashboardOutput,
+  output: singleOutput('dashboard'),
   details: dashboardDetails.extend({ lostAlerts, dropped: droppedFields }),
   example: {
     id: '65f5e4a35eedc0de0000000c',
@@ -139,7 +135,7 @@ export const updateDashboard = defineOperation({
       const fields = diffSides(kind, sidesOf(kind, desired, current))
       if (fields.length === 0) return undefined
       const body = composeUpdate(kind, desired, current)
-      return { fields, body, lost: await readLost(api, service, current, listOf(body.tiles)) }
+      return { fields, body, lost: await readLostAlerts(api, service, { ...current, tilesAfter: listOf(body.tiles) }) }
     }
     let lost: z.output<typeof lostAlerts> = []
     let shown: Dashboard | undefined
@@ -192,17 +188,14 @@ export const deleteDashboard = defineOperation({
   asksFirst: true,
   input: z.strictObject({ id: idInput }),
   positional: 'id',
-  output: z.object({
-    id: z.string().describe('Id of the dashboard.'),
-    changed: z.boolean().describe('Whether the dashboard existed.'),
-  }),
+  output: deletedOutput('dashboard'),
   details: z.object({ lostAlerts }),
   example: { id: '65f5e4a35eedc0de0000000c' },
   async run({ api, service, confirm }, given) {
     // The server answers the deletion of a missing dashboard like any other.
     const current = await dashboardCollection.find(api, service, given.id)
     if (current === undefined) return { id: given.id, changed: false, lostAlerts: [] }
-    const lost = await readLost(api, service, current, undefined)
+    const lost = await readLostAlerts(api, service, { ...current, tilesAfter: undefined })
     await confirm?.({
       blocks: [
         { kind: 'paragraph', line: say`Dashboard ${nameOrId(current)} (${current.id})` },
@@ -215,10 +208,7 @@ export const deleteDashboard = defineOperation({
     return { id: given.id, changed, lostAlerts: changed ? lost : [] }
   },
   judge: ({ lostAlerts: lost }) => judgeLostAlerts(lost),
-  report: (result) => ({
-    headline: result.changed ? say`Deleted dashboard ${untrusted(result.id)}` : say`Dashboard ${untrusted(result.id)} did not exist`,
-    blocks: lostAlertBlocks(result.lostAlerts),
-  }),
+  report: (result) => ({ headline: headlineOfDelete('dashboard', result), blocks: lostAlertBlocks(result.lostAlerts) }),
 })
 
 /** Throws an InputError for a document of the web app, which would have an error in each of its tiles. */
@@ -235,7 +225,7 @@ const looks =
 
 const isHarmless = (path: ValuePath): boolean => path[2] !== 'config' || path.some((key) => looks.test(String(key)))
 
-async function readDashboard(text: string, files: Pick<Files, 'read'>): Promise<ReadObject<DeclaredDashboard>> {
+async function readDashboard(text: string, files: Files): Promise<ReadObject<DeclaredDashboard>> {
   const read = await readObject(text, 'dashboard', { schema: wholeDashboard, fromApi }, files)
   return { ...read, value: expandDashboard(read.value).value }
 }
@@ -246,11 +236,7 @@ function toDesiredDashboard(current: Dashboard, declared: Body): Body {
   return { ...Object.fromEntries(before), ...declared, ...tags }
 }
 
-const outputsOf = (dashboard: Dashboard, changed: boolean) => ({
-  id: dashboard.id,
-  changed,
-  dashboard,
-})
+const outputsOf = (dashboard: Dashboard, changed: boolean) => ({ id: dashboard.id, changed, dashboard })
 
 const tileTable = ({ tiles }: Dashboard): Block =>
   table(
@@ -258,10 +244,6 @@ const tileTable = ({ tiles }: Dashboard): Block =>
     tiles.map((tile, i) => ({ ...tile, label: tileLabel(tile, i) })),
     { Tile: ({ label }) => untrusted(label), Id: ({ id }) => untrusted(id) },
   )
-
-/** Reads the alerts before the write, because the server deletes them with it. */
-const readLost = (api: ReadApi, service: Target, { id, tiles }: Dashboard, tilesAfter: readonly Body[] | undefined) =>
-  readLostAlerts(api, service, { id, tiles, tilesAfter })
 
 function judgeLostAlerts(lost: z.output<typeof lostAlerts>): Verdict {
   if (lost.length === 0) return pass

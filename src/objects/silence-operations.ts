@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { type Alert, alertCollection, unknownFormOf } from '../kinds/alert/alert.ts'
-import { startMsOf, toStart } from '../kinds/alert/schedule.ts'
+import { borderAfter, borderBefore, hasOffset, intervalMsOf, maxAheadMs, startMsOf, toStart } from '../kinds/alert/schedule.ts'
 import { readWatchedNames } from '../kinds/collections.ts'
-import { storedLabelOf } from '../kinds/kind.ts'
+import { type Body, storedLabelOf } from '../kinds/kind.ts'
 import { alertMarkers } from '../kinds/marker.ts'
 import { ApiError } from '../platform/api/api-error.ts'
-import type { WriteApi } from '../platform/api/client.ts'
 import { countConcurrentWrites, type Reading } from '../platform/api/collection.ts'
 import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { hourMs } from '../platform/core/durations.ts'
 import { causeOf, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
@@ -20,9 +20,7 @@ import { type Condition, describeConditions, isSelected, type SelectField } from
 import type { Block } from '../platform/report/blocks.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
-import { selectAlerts, selectableAlert } from './alert-report.ts'
-import { changeAlert } from './change-alert.ts'
-import { decideEnd, decideSilence } from './silence.ts'
+import { changeAlert, selectAlerts, selectableAlert } from './alerts.ts'
 
 const outcomes = [
   'silenced',
@@ -155,7 +153,7 @@ const isSilenced = ({ outcome }: ReachedAlert): boolean => outcome === 'silenced
 
 const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
-type AlertContext = Pick<Context<'write', 'service-or-server'>, 'service' | 'profile' | 'clock' | 'confirm'> & { readonly api: WriteApi }
+type AlertContext = Context<'write', 'service-or-server'>
 
 /** With a start, it is the outcome of writing this start. */
 type Decision = Omit<ReachedAlert, 'id' | 'name' | 'project' | 'key'> & { readonly startMs?: number }
@@ -174,9 +172,8 @@ interface StartChange {
 }
 
 /**
- * Decides for each alert that matches, and writes its start where the decision has one. Times count from the answer of the person
- * who was asked. After an error of the API, no other alert is written: it would fail in the same way, and a second run continues. Throws the
- * error where no alert can have been written. Throws where no alert matches.
+ * Times count from the answer of the person who was asked. After an error of the API, no other alert is written. Throws the error where no alert
+ * can have been written, and where no alert matches.
  */
 async function changeStarts(
   context: AlertContext,
@@ -271,19 +268,78 @@ const namesOf = (alerts: readonly ReachedAlert[]): Line =>
 
 const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? '–' : formatMoment(iso))
 
-const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] => [
-  ...reasonTable('Outcome unknown', alerts.filter(isUnknown)),
-  ...reasonTable(
-    title,
-    alerts.filter((alert) => !isUnknown(alert)),
-  ),
-]
+const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] =>
+  [true, false].flatMap((wanted) => {
+    const rows = alerts.flatMap((alert) => (isUnknown(alert) === wanted && alert.reason !== undefined ? [alert] : []))
+    if (rows.length === 0) return []
+    const columns = {
+      Alert: ({ name }: ReachedAlert) => untrusted(name),
+      Reason: ({ reason = '' }: ReachedAlert) => untrustedSentence(reason),
+    }
+    return [table(wanted ? 'Outcome unknown' : title, rows, columns)]
+  })
 
 const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
 
-function reasonTable(title: string, alerts: readonly ReachedAlert[]): readonly Block[] {
-  const rows = alerts.flatMap(({ name, reason }) => (reason === undefined ? [] : [{ name, reason }]))
-  return rows.length === 0
-    ? []
-    : [table(title, rows, { Alert: ({ name }) => untrusted(name), Reason: ({ reason }) => untrustedSentence(reason) })]
+// Silences an alert with a start in the future: the server skips it until then, so that the silence ends by itself. docs/command-line.md
+// describes what the server does.
+
+/** The longest interval of the alerts that a shorter silence includes. Of a longer one, it can swallow two evaluations of a day. */
+const maxIntervalMs = hourMs
+
+/** The server evaluates an alert for the first time one interval after the start. */
+interface SilenceEnd {
+  readonly startMs: number
+  readonly firstEvaluationMs: number
 }
+
+interface Refusal {
+  readonly decision: 'refused'
+  readonly reason: string
+}
+
+type SilenceDecision =
+  | (SilenceEnd & { readonly decision: 'silence' | 'already-silenced' })
+  | { readonly decision: 'left-out'; readonly reason: string }
+  | Refusal
+
+/** A silence that ends later stays. */
+export function decideSilence(alert: Body, { nowMs, durationMs }: Readonly<Record<'nowMs' | 'durationMs', number>>): SilenceDecision {
+  const schedule = readSchedule(alert)
+  if ('decision' in schedule) return schedule
+  const { intervalMs, startMs = nowMs } = schedule
+  if (intervalMs > Math.max(maxIntervalMs, durationMs))
+    return { decision: 'left-out', reason: `its interval is ${String(alert.interval)}; to include it, silence it for at least that long` }
+  // A start between two borders would shift all later windows.
+  const endMs = Math.min(borderAfter(nowMs + durationMs, intervalMs), borderBefore(nowMs + maxAheadMs, intervalMs))
+  return startMs >= endMs
+    ? { decision: 'already-silenced', ...endAt(startMs, intervalMs) }
+    : { decision: 'silence', ...endAt(endMs, intervalMs) }
+}
+
+type EndDecision = (SilenceEnd & { readonly decision: 'end' }) | { readonly decision: 'not-silenced' } | Refusal
+
+/** The start is the latest border. Without a start, the server would evaluate the silenced windows and notify about them. */
+export function decideEnd(alert: Body, nowMs: number): EndDecision {
+  const startMs = startMsOf(alert)
+  if (startMs === undefined || startMs <= nowMs) return { decision: 'not-silenced' }
+  // An offset has no effect while there is a start.
+  const schedule = readSchedule({ ...alert, scheduleOffsetMinutes: undefined })
+  if ('decision' in schedule) return schedule
+  const { intervalMs } = schedule
+  return { decision: 'end', ...endAt(borderBefore(nowMs, intervalMs), intervalMs) }
+}
+
+const endAt = (startMs: number, intervalMs: number): SilenceEnd => ({ startMs, firstEvaluationMs: startMs + intervalMs })
+
+/** Only for windows that begin at the borders of intervals. */
+function readSchedule(alert: Body) {
+  const [intervalMs, startMs] = [intervalMsOf(alert.interval), startMsOf(alert)]
+  if (intervalMs === undefined) return refuse('its interval is unknown to this version')
+  if (hasOffset(alert)) return refuse('it has a schedule offset, which the server resets when a start is set')
+  if (startMs !== undefined && startMs % intervalMs !== 0)
+    return refuse('its schedule start is not at a border of its intervals, so another start would shift its windows')
+  return { intervalMs, startMs }
+}
+
+const refuse = (reason: string): Refusal => ({ decision: 'refused', reason })

@@ -10,8 +10,7 @@ import {
   type DeclaredObject,
   describeStored,
   type FileContext,
-  type KindFile,
-  type KindIdentity,
+  type Kind,
   type KindWire,
   type ResolveContext,
   type StoredObject,
@@ -25,8 +24,8 @@ import { unwrap } from '../platform/api/wire.ts'
 import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
-import { untrustedSentence } from '../platform/core/line.ts'
-import { firstOf } from '../platform/core/text.ts'
+import { type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { capitalize, firstOf } from '../platform/core/text.ts'
 import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { formatPath, misspelledFieldDiagnostics, parseWithLocations, schemaDiagnostics } from '../platform/documents/validate.ts'
@@ -53,8 +52,8 @@ export interface ReadObject<T> {
 }
 
 /**
- * A document in the form of the API, as a request or an answer has it, without what the server sets. `fields` are those that files have, with
- * the unknown ones, and `value` has in `raw` what is passed on unchecked. Undefined for a document that is in the form of files.
+ * A document in the form of the API. `fields` are those that files have, with the unknown ones, and `value` has in `raw` what is passed on
+ * unchecked. Undefined for a document in the form of files.
  */
 type FromApi = (document: Body, name: string) => { readonly fields: Body; readonly value: Body } | undefined
 
@@ -63,7 +62,7 @@ export async function readObject<T>(
   text: string,
   input: string,
   { schema, fromApi }: { readonly schema: z.ZodType<T>; readonly fromApi: FromApi },
-  files: Pick<Files, 'read'>,
+  files: Files,
 ): Promise<ReadObject<T>> {
   const isPath = !text.trim().includes('\n') && /\.(?:ya?ml|json)$/.test(text.trim())
   const name = isPath ? text.trim() : input
@@ -86,7 +85,7 @@ export async function readObject<T>(
 }
 
 /** Adds what files would not accept of the document: a gateway names one field, and no line. */
-export async function explainRefusal<T>({ complaints }: Pick<ReadObject<unknown>, 'complaints'>, write: Promise<T>): Promise<T> {
+export async function explainRefusal<T>({ complaints }: ReadObject<unknown>, write: Promise<T>): Promise<T> {
   try {
     return await write
   } catch (thrown) {
@@ -105,7 +104,7 @@ type DroppedFields = z.output<typeof droppedFields>
 
 /** An empty field, and one with the default of the server, means the same as none. */
 export function findDropped(
-  { schema, toBody }: Pick<KindWire, 'schema' | 'toBody'>,
+  { schema, toBody }: KindWire,
   sent: Body,
   stored: StoredObject,
   isHarmless: (path: ValuePath) => boolean,
@@ -163,11 +162,11 @@ export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
 const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
 
 /**
- * The body of a request for a document. The objects of the service are listed only where the document has a name, or leaves something to
- * them. Throws an InputError for a reference that means nothing.
+ * The objects of the service are listed only where the document has a name, or leaves something to them. Throws an InputError for a reference
+ * that means nothing.
  */
 export async function resolveObject<T>(
-  kind: KindIdentity & KindFile<DeclaredObject<T>>,
+  kind: Kind<DeclaredObject<T>>,
   { value, spelled, document, name }: Omit<ReadObject<T>, 'complaints'>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
@@ -267,7 +266,7 @@ async function readObjects(api: ReadApi, service: Target, spelled: unknown, need
 const withIdAsName = (tiles: readonly Body[], spelled: unknown): readonly Body[] =>
   tiles.map((tile) => (tile.id === spelled ? { ...tile, name: spelled } : tile))
 
-export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Body {
+export function toDocument(kind: Kind, stored: StoredObject): Body {
   const context: FileContext = {
     key: '',
     spelled: undefined,
@@ -279,6 +278,14 @@ export function toDocument(kind: KindWire & KindFile, stored: StoredObject): Bod
   }
   return kind.toFile(kind.toBody(stored), context)
 }
+
+export const singleOutput = (label: string, changed = 'Whether this run changed anything.') =>
+  z.object({ id: z.string().describe(`Id of the ${label}.`), changed: z.boolean().describe(changed) })
+
+export const deletedOutput = (label: string) => singleOutput(label, `Whether the ${label} existed.`)
+
+export const headlineOfDelete = (label: string, { id, changed }: z.output<ReturnType<typeof singleOutput>>): Line =>
+  changed ? say`Deleted ${trusted(label)} ${untrusted(id)}` : say`${trusted(capitalize(label))} ${untrusted(id)} did not exist`
 
 export const declarationDetail = (label: string) =>
   z.record(z.string(), z.unknown()).describe(`The ${label} as a document that update-${label} takes.`)

@@ -173,7 +173,7 @@ function check(desired: Body, stored: StoredObject | undefined, use: SecretUse):
     ...short.map((one) => error(`the value of ${one.variable} has fewer than ${minSecretLength} characters, so the log could not mask it`)),
     ...(isAddress ? [] : [error(`the value of ${url.variable} is not an http or https address`)]),
     ...(clearsBody
-      ? [error('add body: the API does not show the body of a webhook for incident.io, and adopting it without one would clear it')]
+      ? [error('the API does not show the body of a webhook for incident.io, and adopting it without one would clear it; add body')]
       : []),
     ...(desired.body instanceof HiddenValue
       ? [error('the API does not show its body, and the update that removes the marker would clear it; delete the marker in the web app')]
@@ -182,7 +182,7 @@ function check(desired: Body, stored: StoredObject | undefined, use: SecretUse):
   ]
 }
 
-const error = (message: string): KindIssue => ({ rule: 'missing-secret', message })
+const error = (message: string): KindIssue => ({ message })
 
 function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): KindIssue {
   const list = names.join(', ')

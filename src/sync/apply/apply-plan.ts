@@ -1,41 +1,23 @@
 import { type Alert, alertCollection } from '../../kinds/alert/alert.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import type { List } from '../../platform/api/collection.ts'
+import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { type Change, type Delete, isDelete, isHeld, type Outcome, type Plan } from '../decide/change.ts'
+import { type Delete, isDelete, isHeld, type Plan } from '../decide/change.ts'
 import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
-import { type ApplyState, type ApplyStateOptions, createApplyState, failed, type StopReason } from './apply-state.ts'
+import { type ApplyStateOptions, createApplyState, failed } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
 import { reconcileUnknownCreates, recordBases, verifyWrites } from './verify.ts'
-import {
-  forEachByKind,
-  maxConcurrentWrites,
-  mayHoldAlerts,
-  type WriteContext,
-  whyNotDeleted,
-  writeAll,
-  writeOne,
-  writeReferences,
-} from './write.ts'
+import { maxConcurrentWrites, mayHoldAlerts, type WriteContext, whyNotDeleted, writeAll, writeOne, writeReferences } from './write.ts'
 
 interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | 'concurrent'> {
   readonly storedObjects: StoredObjects
   readonly repairCommand?: string | undefined
 }
 
-interface AppliedPlan {
-  /** One per change, in the order of the plan. */
-  readonly outcomes: readonly Outcome[]
-  /** Errors that show only after every request succeeded. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** After the writes; undefined where the alerts were not listed again. */
-  readonly alerts: readonly StoredObject[] | undefined
-  readonly stopped: StopReason | undefined
-}
-
 /** In the order of the dependencies, and independent ones at the same time. Each object has its own outcome. */
-export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<AppliedPlan> {
+export async function applyPlan(plan: Plan, options: ApplyOptions) {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
   const state = createApplyState(options)
@@ -56,26 +38,23 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const incomplete = new Set(reviewDiagnostics.flatMap(({ rule, location }) => (rule === 'field-dropped' ? [] : [location])))
   const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
   const diagnostics = [...reviewDiagnostics, ...(await recordBases({ changes: complete, lists, answers }, context))]
-  await pruneOrphans({ ...context, deletes, diagnostics, write: (change) => writeOne(change, {}, context) })
+  await pruneOrphans(deletes, diagnostics, context)
   return {
+    // One per change, in the order of the plan.
     outcomes: plan.changes.flatMap((change) => state.outcomeOf(change) ?? []),
     diagnostics,
+    // After the writes; undefined where the alerts were not listed again.
     alerts: lists.alert?.all.map(({ stored }) => stored),
     stopped: state.stopped(),
   }
 }
 
-// Pruning: what counts is what the service has now, not what it had when the plan was made.
-
-interface PruneOptions extends WriteContext {
-  readonly deletes: readonly Delete[]
-  readonly diagnostics: readonly Diagnostic[]
-  readonly state: ApplyState
-  readonly write: (change: Change) => Promise<void>
-}
-
-/** Alerts come first in `deletes`: an alert that is still on a dashboard after them is not managed here. */
-export async function pruneOrphans({ deletes, diagnostics, state, write, api, service, kinds }: PruneOptions): Promise<void> {
+/**
+ * What counts is what the service has now, not what it had when the plan was made. Alerts come first in `deletes`: an alert that is still on a
+ * dashboard after them is not managed here.
+ */
+async function pruneOrphans(deletes: readonly Delete[], diagnostics: readonly Diagnostic[], context: WriteContext): Promise<void> {
+  const { state, api, service, kinds } = context
   let listed: Promise<List<Alert>> | undefined
   const listAlerts = (): Promise<List<Alert>> => {
     listed ??= alertCollection.list(api, service).catch((thrown: unknown) => {
@@ -93,19 +72,16 @@ export async function pruneOrphans({ deletes, diagnostics, state, write, api, se
     } catch (thrown) {
       return state.record(failed(change, thrown))
     }
-    const obstacle =
-      reason ?? (alerts && whyNotDeleted(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, { api, service, kinds }))
-    if (obstacle === undefined) await write(change)
+    const obstacle = reason ?? (alerts && whyNotDeleted(change, alerts, kinds[change.kind])) ?? (await missingPartner(change, context))
+    if (obstacle === undefined) await writeOne(change, {}, context)
     else await state.skip(change, obstacle)
   }
-  await forEachByKind(deletes, (kind) => maxConcurrentWrites(kind, state, api), deleteOne)
+  for (const [kind, group] of Map.groupBy(deletes, (change) => change.kind))
+    await forEachConcurrently(group, () => maxConcurrentWrites(kind, state, api), deleteOne)
 }
 
 /** Undefined where the object that should stay in place of a twin is there, and still managed. */
-async function missingPartner(
-  change: Delete,
-  { api, service, kinds }: Pick<WriteContext, 'api' | 'service' | 'kinds'>,
-): Promise<string | undefined> {
+async function missingPartner(change: Delete, { api, service, kinds }: WriteContext): Promise<string | undefined> {
   const { keeps, stored } = change
   if (keeps === undefined) return undefined
   const kind = kinds[change.kind]

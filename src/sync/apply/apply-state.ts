@@ -8,10 +8,7 @@ import { type Change, isSuccess, type Outcome } from '../decide/change.ts'
 
 export const maxConsecutiveFailures = 5
 
-/**
- * `denied`, `unreachable`, `unmarked`, `no-time` and `canceled`: every other request would end the same way. `other-run`: another run is
- * about to write the same objects.
- */
+/** Only after `other-run`, which writes the same objects, and `failing` could another request succeed. */
 export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing'] as const
 
 export interface StopReason {

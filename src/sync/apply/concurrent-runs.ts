@@ -56,7 +56,7 @@ interface Listed extends Pick<StoredIndex, 'byToken'> {
   readonly request: number
 }
 
-const isNotSent = (thrown: unknown): boolean =>
+export const isNotSent = (thrown: unknown): boolean =>
   thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled'
 
 export function createConcurrentRuns(options: ConcurrentRunsOptions) {

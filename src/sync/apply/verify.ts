@@ -1,6 +1,6 @@
 import { baseOf, diffSides, withBase } from '../../kinds/base.ts'
 import { comparable, compareBodies, composeUpdate, diffFields, explainDropped, missingFields, sidesOf } from '../../kinds/compare.ts'
-import { type Body, checkRules, type Kind, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, checkRules, type Kind, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { requestTimeoutMs } from '../../platform/api/requester.ts'
@@ -150,7 +150,7 @@ async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], conte
 }
 
 /** `desired` has no pending ids. */
-export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: KindIdentity & KindWire): Outcome {
+export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: Body, kind: Kind): Outcome {
   const { change } = outcome
   const found = findDesired(list, desired, kind)
   if (typeof found === 'string') return outcome
@@ -170,12 +170,7 @@ export function reconcileOutcome(outcome: Outcome, list: StoredIndex, desired: B
 }
 
 /** The ownership marker shows it: its digest is that of the new declaration, and was another one before. */
-function wasWritten(
-  { action, stored: before }: Outcome['change'],
-  desired: Body,
-  stored: StoredObject,
-  kind: KindIdentity & KindWire,
-): boolean {
+function wasWritten({ action, stored: before }: Outcome['change'], desired: Body, stored: StoredObject, kind: Kind): boolean {
   const digestIn = (one: StoredObject): string | undefined => kind.readMarker(kind.toBody(one))?.digest
   const wanted = kind.readMarker(desired)?.digest
   const isNew = before === undefined || action === 'replace'

@@ -8,7 +8,6 @@ import { type Body, describeStored, type Kind, type KindRules, type KindWire, li
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { findLostAlerts } from '../../kinds/lost-alerts.ts'
-import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi, WriteApi } from '../../platform/api/client.ts'
 import { countConcurrentWrites, type List, type SendOptions } from '../../platform/api/collection.ts'
 import type { Target } from '../../platform/api/path.ts'
@@ -19,7 +18,7 @@ import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, type Delete, isSuccess, isWrite, successKinds, type Update, type Write } from '../decide/change.ts'
 import { describeUsers } from '../decide/guards/checks.ts'
 import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
-import { type ConcurrentRuns, CreatedByOtherRunError } from './concurrent-runs.ts'
+import { type ConcurrentRuns, CreatedByOtherRunError, isNotSent } from './concurrent-runs.ts'
 
 export interface WriteContext {
   /** Undefined where updates send a GET instead of using the lists of the plan. */
@@ -104,15 +103,6 @@ export async function writeReferences(changes: readonly Change[], context: Write
   }
 }
 
-export async function forEachByKind<C extends Change>(
-  changes: readonly C[],
-  limit: (kind: KindName) => number,
-  work: (change: C) => Promise<void>,
-): Promise<void> {
-  const groups = Map.groupBy(changes, ({ kind }) => kind)
-  for (const [kind, group] of groups) await forEachConcurrently(group, () => limit(kind), work)
-}
-
 export const maxConcurrentWrites = (kind: KindName, state: ApplyState, api: ReadApi): number =>
   state.writesOneAtATime(kind) ? 1 : countConcurrentWrites(api)
 
@@ -134,8 +124,7 @@ export async function writeOne(change: Change, desired: Body, context: WriteCont
 async function recordFailure(change: Change, thrown: unknown, state: ApplyState): Promise<void> {
   const stopped = state.stopped()
   // Another object is the reason for a canceled write, which was not sent: every request of an object comes before its write.
-  if (stopped !== undefined && thrown instanceof WatchkeeperError && !(thrown instanceof ApiError) && thrown.kind === 'canceled')
-    return state.skip(change, stopped.message)
+  if (stopped !== undefined && isNotSent(thrown)) return state.skip(change, stopped.message)
   if (thrown instanceof CreatedByOtherRunError && state.outcomeOf(change)?.became === 'unknown')
     return state.record({ change, became: successKinds[change.action], id: thrown.found.id, stored: thrown.found })
   const outcome = thrown instanceof NotRecreatedError ? failedRecreation(change, thrown) : failed(change, thrown)

@@ -127,7 +127,7 @@ export const isDelete = <K extends KindName>(change: Change<K>): change is Delet
 export const isHeld = (change: Change): change is Held => change.action === 'held'
 
 /** By the id for a delete or a release: no file declares its object. */
-export const slotOf = (change: Pick<Change, 'kind' | 'key' | 'action' | 'id'>): string =>
+export const slotOf = (change: Change): string =>
   change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
 
 export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })

@@ -21,7 +21,7 @@ import {
   withoutDefaults,
 } from '../../kinds/compare.ts'
 import { PendingId } from '../../kinds/directory.ts'
-import { type Body, type Kind, type KindFile, type KindIdentity, type KindWire, listOf, storedLabelOf } from '../../kinds/kind.ts'
+import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { labelOf } from '../../kinds/kinds.ts'
 import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
 import { isSame } from '../../platform/core/equality.ts'
@@ -34,11 +34,7 @@ import type { Pair } from './identify.ts'
 import { isEqualButMarker } from './match.ts'
 import { type Decision, decideOn, type State } from './ownership.ts'
 
-interface ObjectContext
-  extends Pick<
-    Facts,
-    'project' | 'repository' | 'previousOwner' | 'rewrite' | 'resendSecrets' | 'pullCommand' | 'environmentPath' | 'targetOptions'
-  > {
+interface ObjectContext extends Facts {
   readonly kind: Kind
   readonly canPatch: boolean
   nameOf(id: unknown): string | undefined
@@ -153,14 +149,11 @@ function hasLatestMarker({ marker }: MarkedObject, digest: string, context: Obje
 }
 
 /** That of this repository. Where it is not known, and for an object of another repository, the digest stays. */
-const digestToStore = (facts: Pick<Facts, 'repository' | 'previousOwner'>, marker: StoredMarker | undefined): string | undefined =>
+const digestToStore = (facts: Facts, marker: StoredMarker | undefined): string | undefined =>
   facts.repository?.name === undefined || isOfOtherRepository(marker, facts) ? marker?.repository : repositoryDigest(facts.repository.name)
 
 /** Whether the object was last applied by another repository than this one and the previous one. */
-export function isOfOtherRepository(
-  marker: StoredMarker | undefined,
-  { repository, previousOwner }: Pick<Facts, 'repository' | 'previousOwner'>,
-): boolean {
+export function isOfOtherRepository(marker: StoredMarker | undefined, { repository, previousOwner }: Facts): boolean {
   if (repository?.name === undefined || marker?.repository === undefined) return false
   const previous = previousOwner?.repository
   const known = [repository.name, ...(previous === undefined ? [] : [previous])]
@@ -220,7 +213,7 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
   }
 }
 
-export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stored, marker }: MarkedObject): Delete => ({
+export const planDelete = ({ name, notInFiles }: Kind, { stored, marker }: MarkedObject): Delete => ({
   kind: name,
   key: marker?.key ?? '',
   name: storedLabelOf(stored),
@@ -235,7 +228,7 @@ export const planDelete = ({ name, notInFiles }: KindIdentity & KindFile, { stor
   fields: [],
 })
 
-export const planRelease = (kind: KindIdentity & KindWire & KindFile, found: MarkedObject, note: string): Release => ({
+export const planRelease = (kind: Kind, found: MarkedObject, note: string): Release => ({
   ...planDelete(kind, found),
   action: 'release',
   notes: [`${note}; it becomes unmanaged, and stays`],
@@ -247,19 +240,15 @@ const tileOfPath = /^tiles\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/
 /** The comparison has tiles in the order of their ids. */
 function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly FieldChange[] {
   const names = listOf(tiles).map(({ name }) => `tiles[${JSON.stringify(name)}]`)
-  const rankOf = ({ path }: FieldChange): number | undefined => {
+  const first = fields.findIndex(({ path }) => tileOfPath.test(path))
+  // What is in front of the first tile stays there, and other fields follow the tiles.
+  const rankOf = ({ path }: FieldChange, i: number): number => {
     const tile = tileOfPath.exec(path)?.[0]
-    if (tile === undefined) return undefined
-    const index = names.indexOf(tile)
-    return index < 0 ? names.length : index
+    if (tile === undefined) return i < first ? -1 : names.length + 1
+    return names.includes(tile) ? names.indexOf(tile) : names.length
   }
-  const first = fields.findIndex((field) => rankOf(field) !== undefined)
-  if (first < 0) return fields
-  const [ofTiles, others] = [true, false].map((isOfTile) =>
-    fields.slice(first).filter((field) => (rankOf(field) !== undefined) === isOfTile),
-  )
-  const sorted = (ofTiles ?? []).toSorted((a, b) => (rankOf(a) ?? 0) - (rankOf(b) ?? 0))
-  return [...fields.slice(0, first), ...sorted, ...(others ?? [])]
+  const ranked = fields.map((field, i) => ({ field, rank: rankOf(field, i) }))
+  return ranked.toSorted((a, b) => a.rank - b.rank).map(({ field }) => field)
 }
 
 type NameOf = ObjectContext['nameOf']

@@ -3,14 +3,20 @@
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import type { Diagnostic } from '../../platform/core/diagnostics.ts'
+import type { Diagnostic, Rules } from '../../platform/core/diagnostics.ts'
 import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { Plan } from './change.ts'
 import { draftPlan } from './draft.ts'
 import { type Assumed, type Draft, type Facts, type Guard, gatherFacts, type PlanOptions } from './facts.ts'
-import { dependsOnPatches } from './guards/tile-writes.ts'
-import { checks, guards } from './guards.ts'
+import { checkLimits, checkObjects, keepOwners, limitRules, objectRules, ownerRules } from './guards/checks.ts'
+import { endOrphans, repairRules, repairTwins } from './guards/deletes.ts'
+import { alertProtectionRules, keepAlerts } from './guards/lost-alerts.ts'
+import { dependsOnPatches, keepHiddenParts, tileWriteRules } from './guards/tile-writes.ts'
+import { heldRules, holdWhatWaits } from './hold.ts'
+import { identityRules } from './identify.ts'
+import { matchRules } from './match.ts'
+import { twinRules } from './twins.ts'
 
 export type { PlanOptions } from './facts.ts'
 
@@ -21,12 +27,7 @@ export const planChanges = ({ objects }: Files, storedObjects: StoredObjects, op
   settle(gatherFacts(objects, storedObjects, options), options.canPatch ?? false)
 
 /** The server is asked whether it can patch dashboards, where the plan depends on that. */
-export async function planForServer(
-  api: Pick<ReadApi, 'hasPatchTool'>,
-  { objects }: Files,
-  storedObjects: StoredObjects,
-  options: PlanOptions,
-): Promise<Plan> {
+export async function planForServer(api: ReadApi, { objects }: Files, storedObjects: StoredObjects, options: PlanOptions): Promise<Plan> {
   const facts = gatherFacts(objects, storedObjects, options)
   const plan = settle(facts, false)
   return dependsOnPatches(plan) && (await api.hasPatchTool()) ? settle(facts, true) : plan
@@ -45,10 +46,9 @@ function settle(facts: Facts, canPatch: boolean): Plan {
 function judge(drafted: Draft, facts: Facts): Plan | { readonly assume: Assumed } {
   let draft = drafted
   const diagnostics: Diagnostic[] = []
-  const all: readonly Guard[] = [...guards, ...checks]
-  for (const guard of all) {
+  for (const guard of [...guards, ...checks]) {
     const verdict = guard(draft, facts)
-    const more = [...(verdict.holds ?? [])].filter(([slot]) => !draft.assumed.held.has(slot))
+    const more = (verdict.holds ?? []).filter(([slot]) => !draft.assumed.held.has(slot))
     if (more.length > 0 || verdict.assume !== undefined)
       return { assume: { ...draft.assumed, ...verdict.assume, held: new Map([...draft.assumed.held, ...more]) } }
     if (verdict.isFinal) return { project: facts.project, changes: [], orphans: [], diagnostics: verdict.diagnostics ?? [], seen: {} }
@@ -86,3 +86,28 @@ function toPlan({ steps, ofKinds, assumed: { prune } }: Draft, diagnostics: read
     seen: mapKinds((name) => indexes[name].all.length),
   }
 }
+
+/** What else a plan does, and what it must not do. Each guard sees the steps as the one before it left them, so the order counts. */
+export const guards: readonly Guard[] = [
+  repairTwins, // Adds the writes and deletes of a repair.
+  endOrphans, // Adds deletes, or releases.
+  holdWhatWaits, // Keeps what a person may have changed, and what needs it.
+  keepHiddenParts, // Writes dashboards by patches where it can.
+  keepAlerts, // Alerts that the server would delete with what they watch.
+]
+
+/** In any order, which is that of their diagnostics. */
+export const checks: readonly Guard[] = [keepOwners, checkObjects, checkLimits]
+
+export const decideRules = {
+  ...twinRules,
+  ...identityRules,
+  ...matchRules,
+  ...repairRules,
+  ...heldRules,
+  ...tileWriteRules,
+  ...alertProtectionRules,
+  ...objectRules,
+  ...ownerRules,
+  ...limitRules,
+} as const satisfies Rules

@@ -14,7 +14,7 @@ import type { Change, Held } from './change.ts'
 import { type Identified, identifyObjects, type Pair } from './identify.ts'
 import type { Twin } from './twins.ts'
 
-export interface RunRepository {
+interface RunRepository {
   /** `host/owner/name`; undefined where it is not known. */
   readonly name: string | undefined
   readonly effect: 'read' | 'write'
@@ -137,7 +137,7 @@ export interface Verdict {
   readonly steps?: readonly Step[]
   readonly diagnostics?: readonly Diagnostic[]
   /** With one that the draft does not hold yet, the plan is drafted again. */
-  readonly holds?: ReadonlyMap<string, Held> | undefined
+  readonly holds?: readonly (readonly [string, Held])[] | undefined
   /** Then the plan is drafted again. */
   readonly assume?: Partial<Omit<Assumed, 'held'>> | undefined
   /** Whether nothing else of the plan would happen. */
@@ -146,5 +146,3 @@ export interface Verdict {
 
 /** Pure. */
 export type Guard = (draft: Draft, facts: Facts) => Verdict
-
-export type Check = (draft: Draft, facts: Facts) => Pick<Verdict, 'diagnostics' | 'holds' | 'isFinal'>

@@ -1,70 +1,83 @@
 import { adoptedIds, isSecret, toAdoptedId } from '../../kinds/base.ts'
 import { compareBodies } from '../../kinds/compare.ts'
 import { type PendingId, replacePending } from '../../kinds/directory.ts'
-import { type Body, describeStored, type KindIdentity, type KindRules, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, placeOfTile, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
-import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { toKebab } from '../../platform/core/names.ts'
 import { capitalize, firstOf, listFirst, pluralOf } from '../../platform/core/text.ts'
 import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
 import {
   addressOfChange,
+  type Change,
   type Create,
-  type Delete,
   type Held,
   isDelete,
   isHeld,
   isPlanned,
-  type Release,
   slotOf,
   spellOrigin,
   type Update,
 } from './change.ts'
-import { type Guard, isAsApplied, type PlanOptions, type Step } from './facts.ts'
+import { type Facts, type Guard, isAsApplied, type Step, type Verdict } from './facts.ts'
 import type { Hold, Pair } from './identify.ts'
 import { likenessOf } from './match.ts'
 
-interface HoldOptions extends Pick<PlanOptions, 'pullCommand' | 'environmentPath' | 'targetOptions'> {
-  readonly kind: KindIdentity & KindRules & KindWire
+interface HoldOptions extends Facts {
+  readonly kind: Kind
   readonly isError: boolean
 }
 
 export function hold(change: Create | Update, pair: Pair, options: HoldOptions): Held {
   if (pair.hold !== undefined) {
     const { isAsApplied, ...why } = pair.hold
-    return { ...toHeld(change, isAsApplied === true ? { isError: false } : options), ...why, isBlocked: true }
+    return { ...toHeld(change, options.isError && isAsApplied !== true), ...why, isBlocked: true }
   }
-  const held: Held = { ...toHeld(change, options), ...explain(change, pair, options), remedies: [] }
+  const held: Held = { ...toHeld(change, options.isError), ...explain(change, pair, options), remedies: [] }
   return { ...held, remedies: held.madeFrom === undefined ? remediesInFile(held, pair, options) : [remedyForMade(held, options)] }
 }
 
-/** If the file is as applied, what it names was renamed or deleted since. */
-export function holdUnresolved(change: Create | Update, unresolved: readonly Diagnostic[], isAsApplied: boolean): Held {
-  const prefix = addressOf(change)
-  const parts = unresolved.map(({ message }) =>
-    (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message).split('; '),
-  )
-  const reason = parts.map(([what]) => what).join('; ')
-  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
-  const at = unresolved[0]?.location
-  if (!isAsApplied)
-    return { ...holdBecause(change, true, { reason, remedies: advice.length > 0 ? advice : ['correct the file or the service'] }), at }
-  const since = `${reason}; it was renamed or deleted in the service since the last apply`
-  const remedies = ['after a rename, run pull to write the new name']
-  return { ...holdBecause(change, false, { reason: since, remedies }), origin: 'service', at }
+interface HeldStep {
+  readonly change: Exclude<Change, Held>
+  readonly pair?: Pair | undefined
 }
 
-export const holdBecause = (change: Create | Update, isError: boolean, { reason, remedies }: Hold): Held => ({
-  ...toHeld(change, { isError }),
-  ...('origin' in change && { origin: change.origin }),
-  reason,
-  remedies,
-})
+/** The entry of a verdict. It is an error if the file changed, or no file declares the object. */
+export const holdStep = ({ change, pair }: HeldStep, { reason, remedies }: Hold): readonly [string, Held] => [
+  slotOf(change),
+  {
+    ...toHeld(change, pair === undefined || !isAsApplied(pair)),
+    ...('origin' in change && { origin: change.origin }),
+    reason,
+    remedies,
+  },
+]
 
-function toHeld(change: Create | Update, { isError }: Pick<Held, 'isError'>) {
-  const { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored } = change
+/** If the file is as applied, what it names was renamed or deleted since. */
+export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]): Held {
+  const prefix = addressOf(step.change)
+  const why = toHold(
+    unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message)),
+  )
+  const held: Held = { ...holdStep(step, why)[1], at: unresolved[0]?.location }
+  if (held.isError) return held
+  const reason = `${why.reason}; it was renamed or deleted in the service since the last apply`
+  return { ...held, origin: 'service', reason, remedies: ['after a rename, run pull to write the new name'] }
+}
+
+/** The advice of a message follows what is wrong, behind a semicolon. */
+export function toHold(messages: readonly string[]): Hold {
+  const parts = messages.map((message) => message.split('; '))
+  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
+  return { reason: parts.map(([what]) => what).join('; '), remedies: advice.length > 0 ? advice : ['correct the file or the service'] }
+}
+
+function toHeld(change: HeldStep['change'], isError: boolean) {
+  const { kind, key, name, location, fields, keptTiles, id, stored } = change
+  // What no file declares stays as it is.
+  const { madeFrom, desired } = isPlanned(change) ? change : { madeFrom: undefined, desired: change.stored }
   return { kind, key, name, location, madeFrom, desired, fields, keptTiles, id, stored, action: 'held', isError, notes: [] } as const
 }
 
@@ -128,17 +141,12 @@ function remediesInFile(
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)
 
-export const holdOrphan = ({ kind, key, name, id, stored, fields }: Delete | Release, { reason, remedies }: Hold): Held => ({
-  ...{ kind, key, name, id, stored, fields, desired: stored, action: 'held', isError: true, notes: [] },
-  reason,
-  remedies,
-})
+export function holdFor(step: HeldStep, cause: Held, reason: string): readonly [string, Held] {
+  const [slot, held] = holdStep(step, { reason, remedies: [`see ${addressOf(cause)}`] })
+  return [slot, { ...held, origin: undefined }]
+}
 
-export const holdFor = (change: Create | Update, pair: Pair | undefined, cause: Held, reason: string): Held => ({
-  ...toHeld(change, { isError: pair === undefined || !isAsApplied(pair) }),
-  reason,
-  remedies: [`see ${addressOf(cause)}`],
-})
+export const pruneLocation: Location = { file: 'prune' }
 
 export const heldRules = {
   held: {
@@ -176,7 +184,7 @@ const causeOf = ({ at, reason, remedies, isError }: Held): string => JSON.string
 function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
   const [change] = alike
   if (change === undefined) throw new Error('a group without an object')
-  const { reason, remedies, isError, at, location = { file: 'prune' } } = change
+  const { reason, remedies, isError, at, location = pruneLocation } = change
   const message = `${firstOf(maxNamed, [...new Set(alike.map(addressOfChange))])}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
@@ -196,26 +204,26 @@ function holdDependents(steps: readonly Step[], held: readonly Held[], kinds: Ki
     const needed = pendingIn(change.desired).map((pending) => byAddress.get(addressOf(pending)))
     const cause = [...needed, byPlace.get(watchedPlaceOf(change.desired) ?? '')].find((one) => one !== undefined)
     if (cause === undefined) return step
-    return { ...step, change: holdFor(change, pair, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`) }
+    return {
+      ...step,
+      change: holdFor({ change, pair }, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`)[1],
+    }
   })
 }
 
 /** What a held alert watches stays as it is, too: with another chart or query, its threshold would be about something else. */
-function holdWatched(steps: readonly Step[], held: readonly Held[], kinds: Kinds): ReadonlyMap<string, Held> {
+function holdWatched(steps: readonly Step[], held: readonly Held[], kinds: Kinds): Verdict['holds'] {
   const watching = new Map(
     held.flatMap((one) => {
       const place = one.stored && watchedPlaceOf(kinds[one.kind].toBody(one.stored))
       return place === undefined ? [] : [[place, one] as const]
     }),
   )
-  return new Map(
-    steps.flatMap(({ kind, change, pair }) => {
-      if (!isPlanned(change) || change.action !== 'update' || watching.size === 0) return []
-      const alert = differingPlaces(change, kind).flatMap((place) => watching.get(place) ?? [])[0]
-      if (alert === undefined) return []
-      return [[slotOf(change), holdFor(change, pair, alert, `changes what ${addressOf(alert)} counts, which is left as it is`)] as const]
-    }),
-  )
+  return steps.flatMap(({ kind, change, pair }) => {
+    if (!isPlanned(change) || change.action !== 'update' || watching.size === 0) return []
+    const alert = differingPlaces(change, kind).flatMap((place) => watching.get(place) ?? [])[0]
+    return alert === undefined ? [] : [holdFor({ change, pair }, alert, `changes what ${addressOf(alert)} counts, which is left as it is`)]
+  })
 }
 
 function pendingIn(body: Body): readonly PendingId[] {
@@ -233,7 +241,7 @@ function differingPlaces({ id, desired, stored, fields }: Held | Update, kind: K
   return [...(fields.some(({ path }) => !/^(?:name|tags)(?!\w)/.test(path)) ? [id] : []), ...tiles.map((tile) => placeOfTile(id, tile.id))]
 }
 
-function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): readonly Step[] {
+function holdBeside(steps: readonly Step[], kind: Kind): readonly Step[] {
   const unmarked = steps.flatMap(({ change }) => {
     const { stored } = change
     const body = isHeld(change) && stored !== undefined ? kind.toBody(stored) : undefined
@@ -249,6 +257,6 @@ function holdBeside(steps: readonly Step[], kind: KindIdentity & KindWire): read
     if (found === undefined) return step
     const { cause, object } = found
     const reason = `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is left as it is`
-    return { ...step, change: holdFor(change, pair, cause, reason) }
+    return { ...step, change: holdFor({ change, pair }, cause, reason)[1] }
   })
 }

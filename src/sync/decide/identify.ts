@@ -1,5 +1,4 @@
-// Finds the stored object of a declared one by what identifies it: its marker or identity, the previous one, that of a previous project, and
-// an id in the file, in this order.
+// A stored object is identified by its marker or identity, the previous one, that of a previous project, and an id in the file, in this order.
 
 import { adoptedIds } from '../../kinds/base.ts'
 import { type Body, describeStored, type Kind, type StoredObject } from '../../kinds/kind.ts'
@@ -143,26 +142,14 @@ export function tokensOf(declared: Declared, { kind, project, hasMarkers }: Find
 }
 
 function findByToken(declared: Declared, finder: Finder): Finding {
-  const { kind, hasMarkers } = finder
   const [own = {}, moved = {}] = tokensOf(declared, finder).map((token) => findHolder(declared, token, finder))
-  const previous = previousOf(declared)
-  if (own.found !== undefined && moved.found !== undefined) {
-    const [now, before] = [own.found.stored.id, moved.found.stored.id]
-    const hold = hasMarkers
-      ? {
-          reason: `one ${kind.label} exists under this key (${now}) and one under its previousKey ${previous} (${before})`,
-          remedies: ['delete one of them, or remove previousKey'],
-        }
-      : {
-          reason: `one ${kind.label} exists with this name (${now}) and one with its previousName (${before})`,
-          remedies: ['remove previousName, or delete one of them'],
-        }
-    return { ...own, hold }
-  }
   if (!isNothing(own)) return own
   if (moved.hold !== undefined) return moved
   if (moved.found !== undefined)
-    return { ...moved, takeover: { reason: 'renamed', note: `${hasMarkers ? 'the key was ' : ''}renamed from ${previous}` } }
+    return {
+      ...moved,
+      takeover: { reason: 'renamed', note: `${finder.hasMarkers ? 'the key was ' : ''}renamed from ${previousOf(declared)}` },
+    }
   return findInOtherProject(declared, finder)
 }
 

@@ -1,17 +1,29 @@
-// Finds what a declaration that nothing identifies could be about: an object of its name, or for an alert without one, in its place. Nothing is
-// ever created beside such an object, and only an equal one is the same.
+// A declaration that nothing identifies could be about an object of its name, or an alert in its place. Nothing is created beside such an object.
 
 import { adoptedIds, declarationDigest, diffSides } from '../../kinds/base.ts'
 import { sidesOf } from '../../kinds/compare.ts'
-import { type Body, describeStored, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindIdentity, type KindWire, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, labelOf } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
 import { type Diagnostic, exceptionalDiagnostic, type Rules } from '../../platform/core/diagnostics.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex } from '../plan/stored-objects.ts'
-import type { Finder, Finding, Identified, Pair } from './identify.ts'
-import { describeOwner, diagnose, holdOwned, identityRules, isNothing, sourceIdOf, tokensOf, trimmedName, unmanaged } from './identify.ts'
+import {
+  describeOwner,
+  diagnose,
+  type Finder,
+  type Finding,
+  holdOwned,
+  type Identified,
+  identityRules,
+  isNothing,
+  type Pair,
+  sourceIdOf,
+  tokensOf,
+  trimmedName,
+  unmanaged,
+} from './identify.ts'
 import { withArticle } from './twins.ts'
 
 export const matchRules = {
@@ -62,7 +74,7 @@ export function matchObjects<D extends Declared>(
   return { pairs, orphans: orphans.filter(({ stored }) => !paired.has(stored)), diagnostics }
 }
 
-function reportEqualIdentities({ kind, declared }: Pick<Finder, 'kind' | 'declared'>): readonly Diagnostic[] {
+function reportEqualIdentities({ kind, declared }: Finder): readonly Diagnostic[] {
   if (kind.ownership === 'marker') return []
   const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
@@ -123,10 +135,7 @@ export function likenessOf(
 const likenessOfDeclared = <D extends Declared>(declared: D, { kind, resolve }: Finder<D>): string | undefined =>
   likenessOf(kind, declared.value, () => resolve?.(declared, undefined))
 
-function objectsLike(
-  likeness: string | undefined,
-  { kind, byId, byName }: Pick<Finder, 'kind' | 'byId' | 'byName'>,
-): readonly MarkedObject[] {
+function objectsLike(likeness: string | undefined, { kind, byId, byName }: Finder): readonly MarkedObject[] {
   if (likeness === undefined) return []
   if (likeness.startsWith('name ')) return byName.get(likeness.slice('name '.length)) ?? []
   return [...byId.values()].filter(({ stored }) => likenessOf(kind, stored, () => kind.toBody(stored)) === likeness)
@@ -159,10 +168,10 @@ function pairGroup<D extends Declared>(
 const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
 
 /** The marker is a part of a text or of tags, which people edit. */
-export const isEqualButMarker = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): boolean =>
+export const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
   isEqual(kind, keepMarkedField(kind, body, stored), stored)
 
-const keepMarkedField = (kind: KindIdentity & KindWire, body: Body, stored: StoredObject): Body =>
+const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
   kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
 
 /** `only` is the object that the declaration is about, where no other one could be. */

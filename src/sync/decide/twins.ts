@@ -1,16 +1,14 @@
-// Two applies at once leave objects twice under one key, and each alert watches either of two dashboards. A person can also import a copy
-// in the web app. A repair keeps one of the twins. It deletes another one only if the API shows that nothing is lost with it, and otherwise
-// removes its marker, or leaves it where no write keeps what the API hides.
+// Two applies at once, or an import in the web app, leave an object twice. A repair keeps one, deletes another one only if the API shows that
+// nothing is lost with it, and otherwise removes its marker, or leaves it where no write keeps what the API hides.
 
 import { declarationDigest, diffSides, isAsBase } from '../../kinds/base.ts'
 import { comparable, diffFields, sidesOf } from '../../kinds/compare.ts'
 import {
   type Body,
   describeStored,
-  type KindFile,
+  type Kind,
   type KindIdentity,
   type KindRules,
-  type KindWire,
   type ResolveContext,
   type StoredObject,
 } from '../../kinds/kind.ts'
@@ -38,17 +36,15 @@ export interface Twin extends MarkedObject {
   readonly reason: string
 }
 
-type TwinKind = KindIdentity & KindWire & KindFile
-
 /** Undefined where a repair can, and deletes the twin that it does not need. */
-export function whyNotCompared({ ownership, label, notInFiles }: KindIdentity & KindFile): string | undefined {
+export function whyNotCompared({ ownership, label, notInFiles }: Kind): string | undefined {
   if (ownership === 'identity') return `${withArticle(label)} is never deleted`
   return notInFiles === undefined ? undefined : `the API hides parts of ${withArticle(label)}, so nothing shows whether someone changed it`
 }
 
 export const withArticle = (label: string): string => `${/^[aeiou]/.test(label) ? 'an' : 'a'} ${label}`
 
-export const canRepair = (kind: TwinKind, canPatch: boolean): boolean =>
+const canRepair = (kind: Kind, canPatch: boolean): boolean =>
   whyNotCompared(kind) === undefined || (canPatch && kind.hasHiddenParts === true)
 
 export function repairByHand({ removal }: KindRules, isReleased = false): string {
@@ -58,7 +54,7 @@ export function repairByHand({ removal }: KindRules, isReleased = false): string
   return `In the web app, delete the one that you do not need: ${loss}. To keep both, remove the tag that begins with wk: from one of them`
 }
 
-export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, command: string | undefined): string {
+export function adviseOnTwins(kind: Kind, canPatch: boolean, command: string | undefined): string {
   if (!canRepair(kind, canPatch)) return `no run repairs this, because ${whyNotCompared(kind)}. ${repairByHand(kind)}`
   const once = command === undefined ? `set ${spellVariable('repair', 'duplicates')} for one run` : `run once: ${command}`
   return `to repair all of them, when no other run is at work, ${once}`
@@ -67,7 +63,7 @@ export function adviseOnTwins(kind: TwinKind & KindRules, canPatch: boolean, com
 interface TwinsContext {
   readonly project: string
   readonly kinds: Kinds
-  readonly storedObjects: Pick<StoredObjects, 'alert'>
+  readonly storedObjects: StoredObjects
   readonly canPatch: boolean
   readonly index: StoredIndex
   readonly context: ResolveContext
@@ -75,7 +71,7 @@ interface TwinsContext {
 }
 
 /** The object to keep equals the declaration; of several, it has the smallest id. */
-export function findTwins(kind: TwinKind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
+export function findTwins(kind: Kind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
   const groups = declared.flatMap((one): readonly Group[] => {
     const [first, ...others] = holdersOf(kind, one, context)
     return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
@@ -101,7 +97,7 @@ function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, projec
 }
 
 function findTwinsOf(
-  kind: TwinKind,
+  kind: Kind,
   { one, first, others }: Group,
   { context, twinsBefore, canPatch, ...facts }: TwinsContext,
 ): readonly Twin[] {
@@ -130,7 +126,7 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<Twins
 }
 
 /** Whether the object is as declared, or as the last apply of this declaration left it. */
-function equals(kind: KindIdentity & KindWire, { value }: Declared, desired: Body, stored: StoredObject): boolean {
+function equals(kind: Kind, { value }: Declared, desired: Body, stored: StoredObject): boolean {
   if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
   const marker = kind.readMarker(kind.toBody(stored))
   return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true

@@ -2,13 +2,13 @@ import * as z from 'zod'
 import { describeDashboardFile } from '../../kinds/dashboard/dashboard-file.ts'
 import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
-import { type Declared, fileSchemas, type ParsedObject, parseObject } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas, parseObject } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type BrokenObject, repeatedKey } from '../../kinds/references.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import { quote } from '../../platform/core/text.ts'
+import { firstOf, quote } from '../../platform/core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { type InterpolateOptions, interpolate, newRoom } from '../../platform/documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/documents/schema.ts'
@@ -17,7 +17,6 @@ import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import type { SpelledSlo } from '../../signals/slos/slo-file.ts'
 import { environmentRules, findUnknownAdoptions, withAdoption } from './environment.ts'
 import { declarationsSchema, frameSchema } from './file-schema.ts'
-import { inInstance } from './group-diagnostics.ts'
 import type { SpelledIncident } from './incidents.ts'
 import { type Fill, hasInstances, instanceRules, instantiate } from './instances.ts'
 
@@ -223,7 +222,7 @@ function repeatedKeys(places: readonly (readonly [string, Location])[]): readonl
   })
 }
 
-export function validFields(kind: KindName, spelled: unknown): Body {
+function validFields(kind: KindName, spelled: unknown): Body {
   const fields = Object.entries(fileSchemas[kind].shape).flatMap(([name, field]) => {
     const { data } = z.safeParse(field, ownValue(spelled, name))
     return data === undefined ? [] : [[name, data] as const]
@@ -231,20 +230,14 @@ export function validFields(kind: KindName, spelled: unknown): Body {
   return Object.fromEntries(fields)
 }
 
-interface Repaired {
-  readonly errors: readonly z.ZodError[]
-  /** Without the fields that have errors; undefined where too little is valid. */
-  readonly parsed: ParsedObject | undefined
-}
-
 /** Some rules apply only to objects whose fields are valid by themselves. */
 const maxRounds = 3
 
-/** Parses the rest of a wrong object, too, so that all errors are reported at once. */
-export function parseRepairing(kind: KindName, spelled: unknown): Repaired {
+/** Parses the rest of a wrong object, too, so that all errors are reported at once. `parsed` is undefined where too little is valid. */
+function parseRepairing(kind: KindName, spelled: unknown) {
   let result = parseObject(kind, spelled)
-  if ('parsed' in result) return { errors: [], parsed: result.parsed }
   const errors: z.ZodError[] = []
+  if ('parsed' in result) return { errors, parsed: result.parsed }
   const rest = structuredClone(spelled)
   for (let round = 0; round < maxRounds && 'error' in result; round++) {
     const found = result.error.issues
@@ -298,6 +291,50 @@ export function withDefaults(spelled: object, defaults: object): object {
   return { ...Object.fromEntries(left), ...spelled }
 }
 
-export const withAlternatives = (fields: readonly string[]): readonly string[] => [
+const withAlternatives = (fields: readonly string[]): readonly string[] => [
   ...new Set([...fields, ...alternatives.filter((sides) => sides.flat().some((field) => fields.includes(field))).flat(2)]),
 ]
+
+const minRepeats = 3
+
+const itemLabels = /\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g
+
+/** At the first place, with the number of places. */
+export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = Map.groupBy(diagnostics, ({ rule, severity, message, location }) => {
+    const end = message.indexOf(': ')
+    return JSON.stringify([rule, severity, location.file, message.slice(0, end).replace(itemLabels, '[]'), message.slice(end)])
+  })
+  return [...groups.values()].flatMap((alike) => {
+    const [first, second, ...others] = alike
+    if (first === undefined || second === undefined || alike.length < minRepeats) return alike
+    const more = `lines ${[second, ...others]
+      .slice(0, maxNamedLines)
+      .map(({ location }) => location.line)
+      .join(', ')}${alike.length > maxNamedLines + 1 ? ', …' : ''}`
+    return [{ ...first, message: `${first.message} (${alike.length} times; also in ${more})` }]
+  })
+}
+
+const maxNamedLines = 3
+
+const inInstance = ({ instance }: Location): string => (instance === undefined ? '' : ` (instance ${instance})`)
+
+/** Makes one diagnostic of the same message at the same place for several instances. */
+export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const groups = Map.groupBy(diagnostics, (one) => {
+    const { rule, severity, message, location } = one
+    if (location.instance === undefined) return one
+    // The key of the object, which differs, is in front of the colon.
+    return JSON.stringify([rule, severity, formatLocation(location), message.slice(message.indexOf(': '))])
+  })
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first?.location.instance === undefined) return [first, ...others].filter((one) => one !== undefined)
+    if (others.length === 0) return [{ ...first, message: `${first.message}${inInstance(first.location)}` }]
+    const names = [...new Set([first, ...others].flatMap(({ location }) => location.instance ?? []))]
+    return [{ ...first, message: `${first.message} (instances ${firstOf(3, names)})` }]
+  })
+}
+
+export const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>
+  a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

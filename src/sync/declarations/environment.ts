@@ -66,10 +66,7 @@ export interface CommonTarget {
 
 const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
 
-/**
- * Undefined for a text that is not a name. Throws an InputError when the environment is unknown or its file is not valid. `common`
- * has the target of environments whose files have none.
- */
+/** Undefined for a text that is not a name. Throws an InputError. `common` has the target of environments whose files have none. */
 export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
@@ -96,8 +93,7 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
   if ('diagnostics' in document) throw new InputError(document.diagnostics)
   const { value } = document
   const unknown = Object.keys(isMapping(value) ? value : {}).filter((key) => !Object.hasOwn(environmentSchema.shape, key))
-  const isKnown = ([key]: readonly [string, unknown]): boolean => !unknown.includes(key)
-  const parsed = environmentSchema.safeParse(isMapping(value) ? Object.fromEntries(Object.entries(value).filter(isKnown)) : value)
+  const parsed = environmentSchema.loose().safeParse(value)
   const diagnostics = [
     ...unknown.map((key) => diagnosticAt(document, [key], `"${quote(key, 60)}" ${whyRejected(key)}`)),
     ...(parsed.success ? [] : schemaDiagnostics(parsed.error, document, environmentSchema)),
@@ -173,7 +169,7 @@ export const environmentRules = {
 } as const satisfies Rules
 
 export const findUnknownAdoptions = (
-  { document }: Pick<NamedEnvironment, 'document'>,
+  { document }: NamedEnvironment,
   declared: readonly { readonly kind: KindName; readonly key: string }[],
 ): readonly Diagnostic[] =>
   kindNames.flatMap((kind) => {

@@ -1,3 +1,4 @@
+import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { checkReferences } from '../../kinds/references.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
@@ -8,9 +9,8 @@ import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operati
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
 import { expandQueries } from '../query-alerts/query-alerts.ts'
-import { createReader, type Declarations } from './declarations.ts'
+import { byLocation, collapseRepeats, createReader, type Declarations, nameInstances } from './declarations.ts'
 import { variableIn } from './environment.ts'
-import { byLocation, collapseRepeats, nameInstances } from './group-diagnostics.ts'
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
@@ -155,3 +155,36 @@ const withDirectories = (path: string): readonly string[] => [path, ...path.spli
 
 /** Of all files together. */
 const maxCharacters = 20_000_000
+
+export const projectRules = {
+  'inferred-project': { severity: 'note', description: 'The project was taken from the remote of the Git repository.' },
+} as const satisfies Rules
+
+/** Only reads infer the project, from the Git remote and with a note. Throws an InputError when it is missing. */
+export async function resolveProject(
+  given: string | undefined,
+  files: Files,
+  effect: 'read' | 'write',
+): Promise<{ readonly project: string; readonly diagnostics: readonly Diagnostic[] }> {
+  if (given !== undefined) return { project: given, diagnostics: [] }
+  const repository = files.workflowRepository
+  if (repository !== undefined) return { project: validProject(repository, 'the repository of the run'), diagnostics: [] }
+  const remote = await files.remoteRepository()
+  const above = await files.configAbove()
+  const unread = above === undefined ? '' : `; ${above} is not read; run the command in its directory`
+  if (remote === undefined)
+    throw inputError('project', `is missing; set ${spellInput('project', 'owner/repo')}, or add it to .watchkeeper.yml${unread}`)
+  const project = validProject(remote, 'git remote origin')
+  const advice = `set ${spellInput('project', project)}, or project in .watchkeeper.yml`
+  if (effect === 'write') throw inputError('project', `is missing; ${advice} (git remote origin is ${project})${unread}`)
+  const message = `the project ${project} was taken from git remote origin; for apply, ${advice}${unread}`
+  return { project, diagnostics: [diagnosticOf(projectRules, 'inferred-project', { file: '.watchkeeper.yml' }, message)] }
+}
+
+function validProject(text: string, source: string): string {
+  if (projectGrammar.test(text)) return text
+  throw inputError(
+    'project',
+    `"${quote(text, 80)}" (from ${source}) is not a valid project; set ${spellInput('project')}; accepted: ${projectForm}`,
+  )
+}

@@ -1,15 +1,15 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
 import { findOverlaps, gridColumns, gridOf, isInGrid } from '../../kinds/dashboard/dashboard-file.ts'
 import { tileLabel } from '../../kinds/dashboard/dashboard-wire.ts'
-import { listOf } from '../../kinds/kind.ts'
-import type { KindName } from '../../kinds/kind-names.ts'
-import { type Declared, isOf } from '../../kinds/kinds.ts'
-import type { BrokenObject } from '../../kinds/references.ts'
+import { listOf, type Body } from '../../kinds/kind.ts'
+import { type KindName } from '../../kinds/kind-names.ts'
+import { isOf, type Declared } from '../../kinds/kinds.ts'
+import { type BrokenObject } from '../../kinds/references.ts'
 import { undocumentedInCloud } from '../../kinds/source/source.ts'
 import { bodyHelpers, bodyVariables, namesInBody, newerBodyVariables } from '../../kinds/webhook/webhook.ts'
-import type { Diagnostic, LintSettings, Severity } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, type LintSettings, type Severity } from '../../platform/core/diagnostics.ts'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
-import { isMapping, keysOf } from '../../platform/core/keys.ts'
+import { keysOf } from '../../platform/core/keys.ts'
 import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
@@ -34,28 +34,31 @@ const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * 
 
 type Values = { readonly [K in KindName]: Declared<K>['value'] }
 
+type DeclaredAlert = Values['alert']
+
+type Found = Violation | readonly Violation[] | undefined
+
+const listFound = (found: Found): readonly Violation[] => [found ?? []].flat()
+
 const onEach =
-  <K extends KindName>(kind: K, violationsOf: (value: Values[K]) => readonly Violation[]): Rule['check'] =>
+  <K extends KindName>(kind: K, find: (value: Values[K]) => Found): Rule['check'] =>
   (objects) =>
-    objects.filter(isOf(kind)).flatMap((declared) => violationsOf(declared.value).map((violation) => ({ declared, ...violation })))
+    objects.filter(isOf(kind)).flatMap((declared) => listFound(find(declared.value)).map((violation) => ({ declared, ...violation })))
 
 /** `config` is that of the tile that an alert watches, if these files declare it. */
 const onEachAlert =
-  (
-    violationOf: (alert: Values['alert'], config: object | undefined, dashboard: Values['dashboard'] | undefined) => Violation | undefined,
-  ): Rule['check'] =>
+  (find: (alert: DeclaredAlert, config: Body | undefined, dashboard: Values['dashboard'] | undefined) => Found): Rule['check'] =>
   (objects) => {
     const dashboards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value]))
     return onEach('alert', (alert) => {
       const dashboard = typeof alert.dashboard === 'string' ? dashboards.get(alert.dashboard) : undefined
-      const violation = violationOf(alert, dashboard?.tiles.find(({ name }) => name === alert.tile)?.config, dashboard)
-      return violation === undefined ? [] : [violation]
+      return find(alert, dashboard?.tiles.find(({ name }) => name === alert.tile)?.config, dashboard)
     })(objects)
   }
 
-const onEachTile = (violationsOf: (tile: Values['dashboard']['tiles'][number]) => readonly Violation[]): Rule['check'] =>
+const onEachTile = (find: (tile: Values['dashboard']['tiles'][number]) => Found): Rule['check'] =>
   onEach('dashboard', ({ tiles }) =>
-    tiles.flatMap((tile, i) => violationsOf(tile).map(({ path = [], message }) => ({ path: ['tiles', i, ...path], message }))),
+    tiles.flatMap((tile, i) => listFound(find(tile)).map(({ path = [], message }) => ({ path: ['tiles', i, ...path], message }))),
   )
 
 /** By id. `rules` in .watchkeeper.yml changes the severity of a rule or turns it off. */
@@ -97,13 +100,11 @@ export const lintRules = {
     severity: 'warning',
     description: 'A quantile has no level, so it is not known which one it is.',
     check: onEachTile(({ config }) =>
-      config === undefined || !('select' in config) || !Array.isArray(config.select)
-        ? []
-        : config.select.flatMap((item: object, i) =>
-            'aggFn' in item && item.aggFn === 'quantile' && !('level' in item && item.level !== undefined)
-              ? [{ path: ['config', 'select', i], message: 'a quantile needs a level: 0.5, 0.9, 0.95 or 0.99' }]
-              : [],
-          ),
+      listSeries(config).flatMap(({ aggFn, level }, i) =>
+        aggFn === 'quantile' && level === undefined
+          ? [{ path: ['config', 'select', i], message: 'a quantile needs a level: 0.5, 0.9, 0.95 or 0.99' }]
+          : [],
+      ),
     ),
   },
   'tile-outside-grid': {
@@ -111,12 +112,8 @@ export const lintRules = {
     description: 'A tile ends to the right of the grid, which has 24 columns.',
     check: onEachTile((tile) =>
       isInGrid(tile)
-        ? []
-        : [
-            {
-              message: `ends at column ${tile.x + tile.w}, but the grid has ${gridColumns} columns; move it or make it narrower`,
-            },
-          ],
+        ? undefined
+        : { message: `ends at column ${tile.x + tile.w}, but the grid has ${gridColumns} columns; move it or make it narrower` },
     ),
   },
   'overlapping-tiles': {
@@ -128,7 +125,7 @@ export const lintRules = {
   'sql-in-lucene': {
     severity: 'warning',
     description: 'A condition in Lucene has the form of SQL. The server searches its words in the text of a row, and finds none.',
-    check: (objects) => [...checkTileLanguages(objects), ...checkSearchLanguages(objects)],
+    check: (objects) => [...checkTileLanguages(objects), ...onEach('savedSearch', (search) => checkLanguage(search, []))(objects)],
   },
   'unset-variable': {
     severity: 'warning',
@@ -155,12 +152,23 @@ export const lintRules = {
   'fires-on-silence': {
     severity: 'warning',
     description: 'An alert on a low value also fires when there is no data, because a window without rows counts as 0.',
-    check: onEachAlert(checkSilence),
+    check: onEachAlert((alert, config) =>
+      config !== undefined && isLow(alert) && isMeasured(config) && !config.groupBy
+        ? { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
+        : undefined,
+    ),
   },
   'silent-groups': {
     severity: 'warning',
     description: 'An alert on a low value does not notice a silent group as long as another group has rows.',
-    check: onEachAlert(checkSilentGroups),
+    check: onEachAlert((alert, config) =>
+      (alert.groupBy || config?.groupBy) && isLow(alert)
+        ? {
+            path: ['thresholdType'],
+            message: 'does not notice a group without rows as long as another group has some; use one alert for each group',
+          }
+        : undefined,
+    ),
   },
   'duplicate-name': { severity: 'warning', description: 'Two objects of one kind have the same name.', check: checkNames },
   'may-be-refused': {
@@ -184,8 +192,8 @@ export const lintRules = {
     description: 'A field has no effect in combination with the others.',
     check: onEachTile(({ config }) =>
       config !== undefined && 'showOperandSeries' in config && config.showOperandSeries !== undefined && !config.formulas?.length
-        ? [{ path: ['config', 'showOperandSeries'], message: 'has no effect without formulas' }]
-        : [],
+        ? { path: ['config', 'showOperandSeries'], message: 'has no effect without formulas' }
+        : undefined,
     ),
   },
   'unknown-body-variable': {
@@ -218,7 +226,7 @@ export const lintRules = {
   'dashboard-without-tags': {
     severity: 'note',
     description: 'A dashboard has no tags.',
-    check: onEach('dashboard', ({ tags }) => (tags?.length ? [] : [{ message: 'has no tags' }])),
+    check: onEach('dashboard', ({ tags }) => (tags?.length ? undefined : { message: 'has no tags' })),
   },
 } as const satisfies Readonly<Record<string, Rule>>
 
@@ -288,33 +296,29 @@ function sourceIdsIn(value: unknown, path: Path = []): readonly { readonly path:
 const millisecond = 1_000_000
 const day = dayMs * millisecond
 
-const durationUnit = 'the tile shows durations in nanoseconds, so a second is 1000000000'
-
 /** Aggregations whose values have the unit of the column. */
 const unitKeeping: readonly string[] = ['avg', 'max', 'min', 'quantile', 'any', 'last_value']
 
-function checkDuration({ threshold }: DeclaredAlert, config: object | undefined): Violation | undefined {
+/** The series of a chart; none of a tile without any. */
+const listSeries = (config: unknown): readonly Body[] => listOf(ownValue(config, 'select'))
+
+function checkDuration({ threshold }: DeclaredAlert, config?: Body): Found {
   if (config === undefined || !isDuration(config) || threshold === 0 || (threshold >= millisecond && threshold <= day)) return undefined
-  return { path: ['threshold'], message: `${threshold} is implausible: ${durationUnit}` }
+  return { path: ['threshold'], message: `${threshold} is implausible: the tile shows durations in nanoseconds, so a second is 1000000000` }
 }
 
 /** Whether a tile shows `Duration` of traces as it is. In OpenTelemetry's traces, its unit is nanoseconds. */
-const isDuration = (config: object): boolean =>
-  'select' in config &&
-  Array.isArray(config.select) &&
-  !('formulas' in config) &&
-  !('asRatio' in config && config.asRatio === true) &&
-  config.select.length > 0 &&
-  config.select.every(
-    (item: unknown) => isMapping(item) && unitKeeping.includes(String(item.aggFn)) && String(item.valueExpression).trim() === 'Duration',
+const isDuration = (config: Body): boolean =>
+  config.formulas === undefined &&
+  config.asRatio !== true &&
+  listSeries(config).length > 0 &&
+  listSeries(config).every(
+    ({ aggFn, valueExpression }) => unitKeeping.includes(String(aggFn)) && String(valueExpression).trim() === 'Duration',
   )
 
 // What the server does silently, seen on HyperDX 2.36.
 
-type DeclaredAlert = Values['alert']
-
-function checkLanguage(conditioned: object, path: Path): readonly Violation[] {
-  const { where, whereLanguage = 'lucene' } = { whereLanguage: undefined, where: undefined, ...conditioned }
+function checkLanguage({ where, whereLanguage = 'lucene' }: Body, path: Path): readonly Violation[] {
   const sql = typeof where === 'string' && whereLanguage === 'lucene' ? sqlInLucene(where) : undefined
   if (sql === undefined) return []
   const message = `has SQL (${quote(sql, 60)}) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql`
@@ -323,14 +327,10 @@ function checkLanguage(conditioned: object, path: Path): readonly Violation[] {
 
 const checkTileLanguages = onEachTile(({ config = {} }) => [
   ...checkLanguage(config, ['config']),
-  ...('select' in config && Array.isArray(config.select)
-    ? config.select.flatMap((item: object, i) => checkLanguage(item, ['config', 'select', i]))
-    : []),
+  ...listSeries(config).flatMap((item, i) => checkLanguage(item, ['config', 'select', i])),
 ])
 
-const checkSearchLanguages = onEach('savedSearch', (search) => checkLanguage(search, []))
-
-function checkVariables(_: DeclaredAlert, config: object | undefined, dashboard: Values['dashboard'] | undefined): Violation | undefined {
+function checkVariables(_: DeclaredAlert, config: Body | undefined, dashboard: Values['dashboard'] | undefined): Found {
   const texts = (value: unknown): readonly string[] =>
     typeof value === 'string' ? [value] : typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : []
   const name = texts(config).flatMap((text) => comparedVariable(text, dashboard?.filters) ?? [])[0]
@@ -369,7 +369,7 @@ function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
   }))
 }
 
-function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Violation | undefined {
+function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Found {
   const length = minutesOf(interval)
   const split = `makes the server evaluate each ${interval} window in two parts, so the threshold is checked against partial data`
   if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes < length)
@@ -381,26 +381,10 @@ function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: Decl
 const isLow = ({ thresholdType, threshold }: DeclaredAlert): boolean =>
   thresholdType === 'below' ? threshold > 0 : thresholdType === 'below_or_equal' && threshold >= 0
 
-const groupsOf = (config: object | undefined): unknown => config && 'groupBy' in config && config.groupBy
-
 /** Values for which 0 and no data are different things: averages and ratios, but no counts. */
-function isMeasured(config: object): boolean {
-  if (!('select' in config) || !Array.isArray(config.select)) return false
-  if ('asRatio' in config && config.asRatio === true) return true
-  const last: unknown = config.select.at(-1)
-  const aggFn = isMapping(last) ? String(last.aggFn) : ''
-  return !('formulas' in config) && unitKeeping.includes(aggFn)
-}
-
-function checkSilence(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
-  if (config === undefined || !isLow(alert) || !isMeasured(config) || groupsOf(config)) return undefined
-  return { path: ['thresholdType'], message: 'also fires when there is no data, because a window without rows counts as 0' }
-}
-
-function checkSilentGroups(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
-  if (!(alert.groupBy || groupsOf(config)) || !isLow(alert)) return undefined
-  const message = 'does not notice a group without rows as long as another group has some; use one alert for each group'
-  return { path: ['thresholdType'], message }
+function isMeasured(config: Body): boolean {
+  const last = listSeries(config).at(-1)
+  return last !== undefined && (config.asRatio === true || (config.formulas === undefined && unitKeeping.includes(String(last.aggFn))))
 }
 
 const checkShortIntervals = onEachAlert(({ interval }) =>
@@ -476,7 +460,7 @@ function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violati
 /** Counts are never negative. */
 const counting: readonly string[] = ['count', 'count_distinct']
 
-function checkCount(alert: DeclaredAlert, config: object | undefined): Violation | undefined {
+function checkCount(alert: DeclaredAlert, config?: Body): Found {
   const { thresholdType, threshold } = alert
   if (config && isShareOfAll(config) && (thresholdType === 'above' ? threshold > 1 : thresholdType === 'above_exclusive' && threshold >= 1))
     return { path: ['threshold'], message: `never fires: the share of all rows is at most 1; for ${threshold}%, write ${threshold / 100}` }
@@ -484,8 +468,7 @@ function checkCount(alert: DeclaredAlert, config: object | undefined): Violation
   return words === undefined ? undefined : { path: ['threshold'], message: `never fires: a count is never ${words}` }
 }
 
-function isShareOfAll(config: object): boolean {
-  if (!isMapping(config)) return false
+function isShareOfAll(config: Body): boolean {
   const [last] = listOf(config.formulas).slice(-1)
   const [counted, all, ...more] = listOf(config.select)
   const isRatio = config.asRatio === true || /^\s*A\s*\/\s*B\s*$/.test(String(last?.expression))
@@ -493,12 +476,11 @@ function isShareOfAll(config: object): boolean {
 }
 
 /** Whether all values of a tile are counts. A formula of counts can be negative. */
-const counts = (config: object): boolean =>
-  'select' in config &&
+const counts = (config: Body): boolean =>
   Array.isArray(config.select) &&
-  !('formulas' in config) &&
+  config.formulas === undefined &&
   // A count can drop: with `periodAggFn`, `below` makes sense.
-  config.select.every((item: unknown) => isMapping(item) && counting.includes(String(item.aggFn)) && !('periodAggFn' in item))
+  listSeries(config).every(({ aggFn, periodAggFn }) => counting.includes(String(aggFn)) && periodAggFn === undefined)
 
 function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
   switch (thresholdType) {

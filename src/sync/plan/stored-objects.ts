@@ -1,13 +1,5 @@
 import { listKinds, type StoredLists } from '../../kinds/collections.ts'
-import {
-  type Body,
-  type KindFile,
-  type KindIdentity,
-  type KindWire,
-  type StoredObject,
-  watchedNames,
-  withWatchedNames,
-} from '../../kinds/kind.ts'
+import { type Body, type Kind, type KindIdentity, type StoredObject, watchedNames, withWatchedNames } from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import type { StoredMarker } from '../../kinds/marker.ts'
@@ -84,7 +76,7 @@ export interface StoredIndex {
 
 export function indexStored(
   { items, mayBeCut = false }: Pick<List<StoredObject>, 'items'> & Partial<List<StoredObject>>,
-  kind: KindIdentity & KindWire & KindFile,
+  kind: Kind,
 ): StoredIndex {
   const all = [...new Map(items.map((one) => [one.id, one])).values()].map((stored): IndexedObject => {
     const body = kind.toBody(stored)

@@ -1,15 +1,6 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
 import { createDirectory } from '../../kinds/directory.ts'
-import {
-  type Body,
-  type FileContext,
-  type Kind,
-  type KindFile,
-  type KindIdentity,
-  listOf,
-  type StoredObject,
-  storedLabelOf,
-} from '../../kinds/kind.ts'
+import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
@@ -36,7 +27,7 @@ import { writeNewFile } from './write-yaml.ts'
 
 export interface DraftInput {
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
-  readonly plan: Pick<Plan, 'project' | 'changes'>
+  readonly plan: Plan
   readonly storedObjects: StoredObjects
   readonly kinds: Kinds
   readonly globs: readonly string[]
@@ -103,7 +94,7 @@ export interface PulledObject {
   readonly mayDiffer?: true
 }
 
-export interface DifferingField {
+interface DifferingField {
   readonly field: string
   readonly value: unknown
 }
@@ -132,8 +123,7 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: KindIdentity & KindFile): boolean =>
-    input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
+  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
@@ -177,11 +167,7 @@ export function draftPull(input: DraftInput): Draft {
 }
 
 /** A new alert can be on a new dashboard. */
-function queryTilesOf(
-  others: readonly SelectedObject[],
-  context: WithoutQueries,
-  { excluded }: Pick<DraftInput, 'excluded'>,
-): ReadonlySet<unknown> {
+function queryTilesOf(others: readonly SelectedObject[], context: WithoutQueries, { excluded }: DraftInput): ReadonlySet<unknown> {
   const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
   const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
   const keyOf: DraftContext['keyOf'] = (kind, id) => context.keyOf(kind, id) ?? keys.get(identityOf(kind, String(id)))
@@ -220,7 +206,7 @@ interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'ke
 type DraftContext = WithoutQueries & QueriesInFiles
 
 /** Anyone can type a secret into a text of the service. A file that is changed without a person gets nothing that looks like one. */
-function createSecretFinder({ storedObjects, only }: Pick<DraftInput, 'storedObjects' | 'only'>): DraftContext['explainSecret'] {
+function createSecretFinder({ storedObjects, only }: DraftInput): DraftContext['explainSecret'] {
   const copies = createCopiedUrls()
   copies.add(storedUrlsOf(storedObjects.webhook))
   const redact = createRedact([], copies.search)
@@ -241,7 +227,7 @@ const textsIn = (value: unknown): readonly string[] => {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
 
-const declaredTiles = ({ dashboard }: Kinds, plan: Pick<Plan, 'changes'>): DraftContext['declaredTiles'] =>
+const declaredTiles = ({ dashboard }: Kinds, plan: Plan): DraftContext['declaredTiles'] =>
   new Map(
     changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
@@ -306,90 +292,72 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { exc
   }
 }
 
-interface Existing {
-  readonly declared: Declared
-  readonly change: Change
-  readonly object: Pick<PulledObject, 'kind' | 'key' | 'name' | 'id' | 'path' | 'differed'>
-  /** As it is listed if its declaration stays. */
-  readonly same: Drafted
-  /** Whether the values of the service stay out of the file. */
-  readonly isKept: boolean
-  readonly followed: BeforeAfter | undefined
-  /** Undefined where nothing of the service goes into the file. */
-  readonly sides: BeforeAfter | undefined
-  readonly excludedReason: string | undefined
-}
-
 function draftExisting(declared: Declared, change: Change, context: DraftContext, input: DraftInput): Drafted {
-  const { excluded, only, select } = input
-  const { kind, key, stored, name } = change
-  const { location } = declared
-  const differed = stored !== undefined && isDifference(change)
-  const object = { kind, key, name, id: stored?.id, path: location.file, ...(differed && { differed }) }
-  const isHidden = !passes(change, select)
-  if (change.action === 'held' && change.isBlocked)
-    return { object: { ...object, outcome: 'left-out', reason: [change.reason, ...change.remedies].join('; ') }, isHidden }
+  const existing = readExisting(declared, change, context, input)
+  const { object, isHidden, same, sides, excludedReason, leaveOut, update } = existing
+  const { kind, key, stored } = change
+  if (isHeld(change) && change.isBlocked) return leaveOut([change.reason, ...change.remedies].join('; '))
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
+  if (declared.location.instance !== undefined) return draftInstance(existing, declared.location)
+  if (excludedReason !== undefined && (sides !== undefined || stored === undefined)) return leaveOut(excludedReason)
+  if (sides === undefined || differingFields(sides).length === 0) return same
+  const reason = whyNotEdited(declared, change, sides, context)
+  return reason === undefined ? { object: update(sides), edit: { kind, key, ...sides } } : leaveOut(reason)
+}
+
+/** A declared object, with its declaration before and after. `same` is how it is listed if the declaration stays. */
+function readExisting(declared: Declared, change: Change, context: DraftContext, { excluded, only, select }: DraftInput) {
+  const { kind, key, stored, name } = change
+  const differed = stored !== undefined && isDifference(change)
+  const object = { kind, key, name, id: stored?.id, path: declared.location.file, ...(differed && { differed }) }
+  const isHidden = !passes(change, select)
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
+  // Where the values of the service stay out of the file, only a new name of its tile goes into it.
   const isKept = isHidden || isStale || stored === undefined
   const outcome = stored === undefined ? 'missing' : isKept && differed ? 'changed-in-files' : 'unchanged'
   const followed = followTile(declared, change, context)
-  const sides = isHidden || isStale || stored === undefined ? followed : spellChange(declared, { ...change, stored }, context)
   const held = isStale && isHeld(change) && stored !== undefined ? ({ outcome: 'left-out', reason: whyStale(change) } as const) : undefined
-  const same = { object: { ...object, outcome, ...held }, isHidden } as const
-  const existing = { declared, change, object, same, isKept, followed, sides, excludedReason: excluded.get(excludedAs(object)) }
-  return location.instance === undefined ? draftOwn(existing, context) : draftInstance(existing)
+  const same: Drafted = { object: { ...object, outcome, ...held }, isHidden }
+  return {
+    object,
+    isHidden,
+    isKept,
+    same,
+    followed,
+    sides: isKept ? followed : spellChange(declared, { ...change, stored }, context),
+    excludedReason: excluded.get(excludedAs(object)),
+    leaveOut: (reason: string, more: Partial<PulledObject> = {}): Drafted => ({
+      object: { ...object, outcome: 'left-out', reason, ...more },
+      isHidden,
+    }),
+    update(to: BeforeAfter): PulledObject {
+      if (stored === undefined) return same.object
+      const fields = fieldsOf(isKept ? [] : change.fields, to)
+      const mayDiffer = isKept && differed && { mayDiffer: true as const }
+      return { ...object, name: storedLabelOf(stored) || name, outcome: 'updated', fields, ...mayDiffer }
+    },
+  }
+}
+
+/** Only a template can follow its tile. */
+function draftInstance(existing: ReturnType<typeof readExisting>, location: Location): Drafted {
+  const { isKept, same, followed, sides, excludedReason, leaveOut, update } = existing
+  const differing = isKept || sides === undefined ? [] : differingFields(sides)
+  const refuse = (fields: readonly DifferingField[]): Drafted => {
+    const names = fields.map(({ field }) => field).join(', ')
+    const reason = `the service has other values of ${names}, and pull does not edit a file with instances`
+    return fields.length === 0 ? same : leaveOut(reason, { instantiated: { location, differing: fields } })
+  }
+  const drafted = { ...refuse(differing), template: location }
+  if (followed === undefined || excludedReason !== undefined) return drafted
+  const others = differing.filter(({ field }) => field !== 'tile')
+  return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : update(followed) } }
 }
 
 /** Without a marker, nothing says which side changed. */
 const whyStale = ({ reason, remedies, origin }: Held): string =>
   `${origin === undefined ? 'it is not clear which side changed: ' : ''}${reason}; ${remedies.join('; ')}`
-
-const leftOut = ({ object, same: { isHidden } }: Existing, reason: string, more: Partial<PulledObject> = {}): Drafted => ({
-  object: { ...object, outcome: 'left-out', reason, ...more },
-  isHidden: isHidden === true,
-})
-
-function updated({ change, object, same, isKept }: Existing, sides: BeforeAfter): PulledObject {
-  const { stored, name } = change
-  if (stored === undefined) return same.object
-  const fields = fieldsOf(isKept ? [] : change.fields, sides)
-  return {
-    ...object,
-    name: storedLabelOf(stored) || name,
-    outcome: 'updated',
-    fields,
-    ...(isKept && object.differed && { mayDiffer: true }),
-  }
-}
-
-function draftOwn(existing: Existing, context: DraftContext): Drafted {
-  const { declared, change, same, sides, excludedReason } = existing
-  const { kind, key } = declared
-  if (excludedReason !== undefined && (sides !== undefined || change.stored === undefined)) return leftOut(existing, excludedReason)
-  if (sides === undefined || differingFields(sides).length === 0) return same
-  const reason = whyNotEdited(existing, sides, context)
-  if (reason !== undefined) return leftOut(existing, reason)
-  return { object: updated(existing, sides), edit: { kind, key, ...sides } }
-}
-
-/** Only a template can follow its tile. */
-function draftInstance(existing: Existing): Drafted {
-  const { declared, isKept, same, followed, sides, excludedReason } = existing
-  const { location } = declared
-  const differing = isKept || sides === undefined ? [] : differingFields(sides)
-  const refuse = (fields: readonly DifferingField[]): Drafted =>
-    fields.length === 0
-      ? same
-      : leftOut(existing, `the service has other values of ${namesOf(fields)}, and pull does not edit a file with instances`, {
-          instantiated: { location, differing: fields },
-        })
-  const drafted = { ...refuse(differing), template: location }
-  if (followed === undefined || excludedReason !== undefined) return drafted
-  const others = differing.filter(({ field }) => field !== 'tile')
-  return { ...drafted, inTemplate: { ...followed, object: others.length > 0 ? refuse(others).object : updated(existing, followed) } }
-}
 
 /** A plan finds the tile by its id, and so does not show its new name. */
 function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter): readonly FieldChange[] {
@@ -413,7 +381,7 @@ function followTile(one: Declared, { desired, stored }: Change, { kinds, ...cont
 }
 
 /** Where all objects follow the tile to the same name, and the template spells it out. */
-function followInTemplates(drafted: readonly Drafted[], { texts }: Pick<DraftInput, 'texts'>): readonly Drafted[] {
+function followInTemplates(drafted: readonly Drafted[], { texts }: DraftInput): readonly Drafted[] {
   const groups = Map.groupBy(drafted, (one) => one.template && JSON.stringify({ ...one.template, instance: undefined }))
   const followed = new Map<Drafted, Drafted>()
   for (const [place, group] of groups) {
@@ -447,7 +415,8 @@ function editOfTemplate(group: readonly Drafted[], texts: DraftInput['texts']): 
 }
 
 function whyNotEdited(
-  { declared: { kind, madeFrom }, change }: Existing,
+  { kind, madeFrom }: Declared,
+  change: Change,
   { before, after }: BeforeAfter,
   { explainSecret }: DraftContext,
 ): string | undefined {
@@ -455,14 +424,8 @@ function whyNotEdited(
   return explainSecret(after, before) ?? explainUnwritable(after, kind)
 }
 
-const namesOf = (fields: readonly DifferingField[]): string => fields.map(({ field }) => field).join(', ')
-
 /** Other repositories can use objects without markers. An incomplete list may lack an object. */
-const isRemovable = (
-  declared: Declared,
-  { kinds }: DraftContext,
-  { removeDeclarations, excluded, storedObjects }: Pick<DraftInput, 'removeDeclarations' | 'excluded' | 'storedObjects'>,
-): boolean =>
+const isRemovable = (declared: Declared, { kinds }: DraftContext, { removeDeclarations, excluded, storedObjects }: DraftInput): boolean =>
   removeDeclarations &&
   !excluded.has(excludedAs(declared)) &&
   declared.location.instance === undefined &&
@@ -503,7 +466,7 @@ function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInpu
 function draftFiles(
   drafted: readonly Drafted[],
   kinds: Kinds,
-  { texts, variable, environment }: Pick<DraftInput, 'texts' | 'variable' | 'environment'>,
+  { texts, variable, environment }: DraftInput,
 ): { readonly draft: Draft; readonly shared: readonly string[] } {
   const replacedExpressions = new Map<string, readonly string[]>()
   const shared = new Set<string>()
@@ -511,7 +474,7 @@ function draftFiles(
     drafted.filter(({ edit }) => edit !== undefined),
     ({ object: { path = '' } }) => path,
   )
-  const files = [...byPath.keys()].sort().map((path): DraftedFile => {
+  const files = [...byPath.keys()].map((path): DraftedFile => {
     // The objects of a template have one edit.
     const edits = [...new Set(byPath.get(path)?.flatMap(({ edit }) => edit ?? []))]
     const text = texts.get(path)
@@ -526,7 +489,7 @@ function draftFiles(
   })
   const adoptions = drafted.flatMap(({ adoption }) => adoption ?? [])
   return {
-    draft: withAdoptions({ files: files.filter(({ before, after }) => before !== after), objects }, environment, adoptions),
+    draft: withAdoptions(withFiles({ files: [], objects }, files), environment, adoptions),
     shared: drafted.flatMap(({ object, edit }) => (edit !== undefined && shared.has(addressOf(edit)) ? [excludedAs(object)] : [])),
   }
 }
@@ -536,9 +499,14 @@ export function withAdoptions(draft: Draft, environment: NamedEnvironment | unde
   if (environment === undefined || adoptions.length === 0) return draft
   const { path, text } = environment
   const after = editAdoptions(path, draft.files.find((file) => file.path === path)?.after ?? text, adoptions)
-  if (after === undefined) return draft
-  const files = [...draft.files.filter((file) => file.path !== path), ...(after === text ? [] : [{ path, before: text, after }])]
-  return { ...draft, files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
+  return after === undefined ? draft : withFiles(draft, [{ path, before: text, after }])
+}
+
+/** Only the changed files, sorted by path. */
+export function withFiles(draft: Draft, files: readonly DraftedFile[]): Draft {
+  const all = new Map([...draft.files, ...files].map((file) => [file.path, file]))
+  const changed = [...all.values()].filter(({ before, after }) => before !== after)
+  return { ...draft, files: changed.toSorted((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
 function readDefaults(path: string, text: string, variable: DraftInput['variable']): unknown {

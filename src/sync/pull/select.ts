@@ -1,4 +1,4 @@
-import { type KindFile, type KindIdentity, type KindWire, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
+import { type Kind, type KindIdentity, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { keyGrammar, ownershipTest } from '../../kinds/marker.ts'
 import { digestOfText } from '../../platform/core/digest.ts'
@@ -18,7 +18,7 @@ export interface NewObject {
   readonly adoption: Adoption
 }
 
-export interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
+interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string
@@ -28,15 +28,12 @@ export type SelectedObject = NewObject | SkippedObject
 
 interface SelectOptions {
   readonly storedObjects: StoredObjects
-  readonly plan: Pick<Plan, 'project' | 'changes'>
+  readonly plan: Plan
   readonly declarations: Pick<Declarations, 'objects' | 'broken'>
 }
 
 /** Those that files can declare have keys. */
-export function selectObjects(
-  kind: KindIdentity & KindWire & KindFile,
-  { storedObjects, plan, declarations }: SelectOptions,
-): readonly SelectedObject[] {
+export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))

@@ -28,13 +28,8 @@ export interface BeforeAfter<Value = Body> {
   readonly after: Value
 }
 
-interface Spliced {
-  readonly text: string
-  readonly replacedExpressions: ReadonlyMap<string, readonly string[]>
-}
-
 /** None of the objects has an anchor or alias. What is written into JSON is JSON. */
-export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter, isJson: boolean): Spliced {
+export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter, isJson: boolean) {
   const splicer = new Splicer(text, document, isJson)
   return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
 }

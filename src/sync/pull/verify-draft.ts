@@ -1,24 +1,27 @@
 import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../kinds/base.ts'
 import { referenceOf } from '../../kinds/derive.ts'
 import type { DeclaredKey, Kind } from '../../kinds/kind.ts'
-import { addressOf, kindLabels, kindNames } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName, kindLabels, kindNames, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
-import { type Diagnostic, errorsIn, type Location } from '../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, errorsIn, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
+import { keysOf } from '../../platform/core/keys.ts'
+import { pluralOf, quote } from '../../platform/core/text.ts'
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Change, isDifference, isHeld, isWrite, type Plan } from '../decide/change.ts'
 import { isAboutHeld } from '../decide/hold.ts'
 import type { Declarations } from '../declarations/declarations.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions } from './draft.ts'
+import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions, withFiles } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 
 export interface ReadDraft {
   readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
   /** About the files only. */
   readonly diagnostics: readonly Diagnostic[]
-  readonly plan: Pick<Plan, 'changes' | 'diagnostics'>
+  readonly plan: Plan
 }
 
 type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
@@ -87,8 +90,11 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
 
 function describeDifference(change: Change): string | undefined {
   if (isHeld(change) && change.at !== undefined) return change.reason
-  const isAsDeclared = change.fields.length === 0 && isWrite(change) && change.rewrites !== undefined
-  return isDifference(change) && !isAsDeclared ? describeChange(change) : undefined
+  const { action, fields, notes } = change
+  const isAsDeclared = fields.length === 0 && isWrite(change) && change.rewrites !== undefined
+  if (!isDifference(change) || isAsDeclared) return undefined
+  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
+  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 function referencesOf(one: Placed | undefined): readonly string[] {
@@ -99,11 +105,6 @@ function referencesOf(one: Placed | undefined): readonly string[] {
     const kind = kindNames.find((name) => name === ref?.to)
     return ref?.by === 'key' && kind !== undefined && typeof key === 'string' ? [addressOf({ kind, key })] : []
   })
-}
-
-function describeChange({ action, fields, notes }: Plan['changes'][number]): string {
-  const details = fields.map(({ path }) => path).join(', ') || notes.join('; ')
-  return `a file cannot declare this object exactly: plan would ${action === 'held' ? 'hold' : action} it${details === '' ? '' : ` (${details})`}`
 }
 
 /** A location belongs to the object whose key is the last one before it. */
@@ -150,9 +151,11 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
     const own = all.flatMap(({ edit }) => (shared.has(addressOf(edit)) || replacedExpressions.has(addressOf(edit)) ? [] : [edit]))
     return { path, before, after: editWith(own).text, own }
   })
-  const files = new Map([...drafted.values(), ...edited.map(({ own: _, ...file }) => file)].map((file) => [file.path, file]))
-  const changed = [...files.values()].filter(({ before, after }) => before !== after).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return listUpdated({ ...draft, files: changed }, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
+  const written = withFiles(
+    draft,
+    edited.map(({ own: _, ...file }) => file),
+  )
+  return listUpdated(written, new Map(edited.flatMap(({ own }) => own.map((edit) => [addressOf(edit), edit]))))
 }
 
 const listUpdated = (draft: Draft, edits: ReadonlyMap<string, Edit>): Draft => ({
@@ -191,3 +194,83 @@ function editOf(change: Change, { one, object, before: earlier }: Pulled, { kind
     ? undefined
     : { kind: kind.name, key, before: { ...(before !== undefined && { adopt: before }) }, after: { adopt: after } }
 }
+
+export const pullRules = {
+  'incomplete-pull': {
+    severity: 'warning',
+    description:
+      'A list from the server may be incomplete, or lacks all declared objects with `only: drifted`. So pull might not see every object.',
+  },
+  'instance-differs': { severity: 'warning', description: 'The service has another value for an object of a file with instances.' },
+  'edit-replaced': {
+    severity: 'warning',
+    description: 'pull replaced a declaration that was changed since the last apply or pull, and that was never applied.',
+  },
+  'expression-replaced': { severity: 'warning', description: 'pull replaced an expression by the value in the service.' },
+} as const satisfies Rules
+
+type IncompleteLists = StoredObjects['incompleteLists']
+
+/** An empty list may be a mistake of the server, which would end every change and remove every declaration of the kind. */
+export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
+  const emptied = kindNames.filter((name) => {
+    const declared = changes.filter(({ kind }) => kind === name)
+    return declared.length > 0 && declared.every(({ stored }) => stored === undefined)
+  })
+  const reason =
+    'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'
+  return { ...Object.fromEntries(emptied.map((name) => [name, reason])), ...incompleteLists }
+}
+
+export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonly Diagnostic[] =>
+  keysOf<KindName>(incompleteLists).map((kind) =>
+    diagnosticOf(
+      pullRules,
+      'incomplete-pull',
+      { file: sections[kind] },
+      `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}`,
+    ),
+  )
+
+/** The file of all environments keeps its expression. A file that is changed without a person keeps every expression. */
+export const findReplacedVariables = (
+  { objects }: Draft,
+  { environment, only }: Pick<DraftInput, 'environment' | 'only'>,
+): ReadonlyMap<string, string> =>
+  new Map(
+    objects.flatMap((object) => {
+      const [first] = object.replacedExpressions ?? []
+      if ((environment === undefined && only !== 'drifted') || first === undefined) return []
+      const where = environment === undefined ? 'where the workflow sets it' : `in ${environment.path}`
+      return [[excludedAs(object), `the service has another value than ${first}; change the variable ${where}`] as const]
+    }),
+  )
+
+export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap(({ kind, key, instantiated }) => {
+    if (instantiated === undefined) return []
+    const { location, differing } = instantiated
+    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
+    const message = `${addressOf({ kind, key })}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
+    return [diagnosticOf(pullRules, 'instance-differs', location, message)]
+  })
+
+/** `plan` is that of the files before the pull. */
+export function replacedEdits({ objects }: Draft, { changes }: Plan): readonly Diagnostic[] {
+  const updated = new Set(objects.flatMap((one) => (one.outcome === 'updated' && one.mayDiffer === undefined ? [addressOf(one)] : [])))
+  return changes.flatMap((change) => {
+    const isEdited = 'origin' in change && (change.origin === 'files' || change.origin === 'both')
+    if (!isEdited || !updated.has(addressOf(change)) || change.location === undefined) return []
+    const paths = change.fields.map(({ path }) => path).join(', ')
+    const message = `${addressOf(change)}: the file was changed and never applied, and pull replaced its values (${paths}). To keep them, undo this change of the file`
+    return [diagnosticOf(pullRules, 'edit-replaced', change.location, message)]
+  })
+}
+
+export const replacedExpressions = ({ objects }: Draft): readonly Diagnostic[] =>
+  objects.flatMap((object) =>
+    (object.replacedExpressions ?? []).map((expression) => {
+      const message = `${addressOf(object)}: the value in the service replaced ${expression}`
+      return diagnosticOf(pullRules, 'expression-replaced', { file: object.path ?? '' }, message)
+    }),
+  )

@@ -230,10 +230,12 @@ describe('a key that is renamed', () => {
       expect(await plan(named('new', { threshold: 7 }))).toMatchObject(emptyPlan)
     }))
 
-  it('a key that is renamed stays as it is where objects exist under both keys', () =>
+  it('a key that is renamed keeps its own object where objects exist under both keys, and no file declares the other one', () =>
     site(async ({ apply, plan }) => {
       await apply(alerts({ old: { ...asItIs, name: 'Old' }, new: { ...asItIs, name: 'New' } }))
-      expect(actions(await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } })))).toEqual({ new: 'held' })
+      const planned = await plan(alerts({ new: { ...asItIs, name: 'New', previousKey: 'old' } }))
+      expect(actions(planned)).toEqual({ new: 'unchanged' })
+      expect(planned.orphans).toMatchObject([{ key: 'old', name: 'Old' }])
     }))
 })
 

@@ -148,17 +148,15 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a server without them, 
     invokeText({ inputs: { operation, ...inputsFor(emulator(), dialect), ...more } })
   const writes = () => emulator().requests.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
 
-  it('a plan refuses each of them in one sentence, and nothing is written', () =>
+  it('an alert with them is held in one sentence, and never written', () =>
     withSite(emulator(), dialect, async (site) => {
       const files = file({ ...content, dashboards: { shop } })
-      expect(errorsIn(await site.plan(files)).map(({ message }) => message)).toEqual(
-        ['displayName', 'tags'].map(
-          (field) =>
-            `alerts.errors.${field}: the version of the service does not have this field of alerts; remove it, or upgrade the service`,
-        ),
-      )
-      expect(errorRules(await site.apply(files))).toEqual(['newer-field', 'newer-field'])
-      expect(writes()).toEqual([])
+      expect(errorsIn(await site.plan(files)).map(({ message }) => message)).toEqual([
+        'alerts.errors: the version of the service does not have displayName, tags of alerts, so apply leaves it as it is. Remove it, or upgrade the service',
+      ])
+      expect(errorRules(await site.apply(files))).toEqual(['held'])
+      expect(writes().map(({ path }) => path.replace(/.*\//, ''))).toEqual(expect.arrayContaining(['dashboards', 'alerts']))
+      expect(JSON.stringify(writes())).not.toContain('Shop is failing')
     }))
 
   it('a filter that it does not have is an error with its words', () =>

@@ -59,7 +59,7 @@ describe('sources as code', () => {
       const { id: _, connection: __, ...logs } = stored('Logs')
       const before = structuredClone(stored('Logs'))
       const plain = { ...circle['new-logs'], name: 'Logs', adopt: undefined, traceSource: undefined, metricSource: undefined }
-      expect(errorRules(await one.apply(fileOf({ sources: { logs: plain } })))).toEqual(['not-adopted'])
+      expect(errorRules(await one.apply(fileOf({ sources: { logs: plain } })))).toEqual(['held'])
       expect(stored('Logs')).toEqual(before)
       const applied = await one.apply(fileOf({ sources: { logs: { ...plain, adopt: true } } }))
       expect(outcomes(applied)).toEqual({ logs: 'updated' })

@@ -9,7 +9,7 @@ import {
   withoutUnpulledStart,
 } from '../../../src/kinds/alert/schedule.ts'
 import type { Body } from '../../../src/kinds/kind.ts'
-import { decideEnd, decideSilence } from '../../../src/objects/silence.ts'
+import { decideEnd, decideSilence } from '../../../src/objects/silence-operations.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 const at = (time: string): number => Date.parse(`2026-11-11T${time}Z`)

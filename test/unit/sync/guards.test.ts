@@ -1,9 +1,8 @@
 // The order of the guards is a part of what they decide. For each two neighbors, a state in which the other order makes another plan.
 import { describe, expect, it } from 'vitest'
 import { declarationDigest } from '../../../src/kinds/base.ts'
-import type { PlanOptions } from '../../../src/sync/decide/decide.ts'
+import { guards, type PlanOptions } from '../../../src/sync/decide/decide.ts'
 import type { Guard } from '../../../src/sync/decide/facts.ts'
-import { guards } from '../../../src/sync/decide/guards.ts'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { readValue } from '../../support/declarations.ts'
 import { afterApply, type Lists, planOf, remoteStateWith } from '../../support/plans.ts'

@@ -77,6 +77,21 @@ describe('what is wrong with one object of the service', () => {
     tiles: ours.tiles.map((one) => (one.name === name ? { ...one, config: counting('ratio') } : one)),
   })
 
+  it('W21: an alert with a field that no update can clear is held, and the others are written', () => {
+    const without = { ...errors, channel: undefined, channels: undefined }
+    const changed = { dashboards: { shop: ratio('B') }, alerts: { errors: without, many: { ...many, threshold: 9 } } }
+    const plan = planOf({ ...files, ...changed }, applied)
+    expect(steps(plan)).toEqual([
+      'savedSearches.slow unchanged',
+      'dashboards.shop update (files)',
+      'alerts.errors held (files)',
+      'alerts.many update (files)',
+    ])
+    expect(messagesOf(plan)).toContainEqual(expect.stringMatching(/^held: alerts\.errors: no update can clear channels?, so apply leaves/))
+    const pruned = planOf({ dashboards: changed.dashboards, alerts: { errors: without } }, applied, { prune: true })
+    expect(pruned.changes.filter(({ action }) => action === 'delete')).toEqual([])
+  })
+
   it('W21: an alert that is held and what it watches wait for each other', () => {
     const stored = remoteStateWith({ ...applied, alert: applied.alert.map((one) => ({ ...one, threshold: 44 })) })
     const alerts = { errors: { ...errors, interval: '15m' }, many: { ...many, interval: '15m' } }

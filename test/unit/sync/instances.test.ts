@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { isOf } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
+import { nameInstances } from '../../../src/sync/declarations/declarations.ts'
 import { findDeclarations } from '../../../src/sync/declarations/find-declarations.ts'
-import { nameInstances } from '../../../src/sync/declarations/group-diagnostics.ts'
 import { lines, readText, written } from '../../support/declarations.ts'
 
 const alertOf = (fields = '') => `{ name: 'Errors of ‹instance.key›', interval: 5m, threshold: '‹instance.errors›'${fields} }`

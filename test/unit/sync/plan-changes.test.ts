@@ -222,8 +222,8 @@ describe('a plan', () => {
   it('a plan is wrong where no update can clear a field, and deletes nothing for it', () => {
     const withoutChannel = { ...errors, channel: undefined, channels: undefined }
     const plan = planOf({ ...declared, alerts: { errors: withoutChannel, many } }, applied)
-    expect(plan.changes.find(({ key }) => key === 'errors')).toMatchObject({ action: 'update', id: 'alerts-errors' })
-    expect(plan.diagnostics).toMatchObject([{ rule: 'cannot-clear', severity: 'error', message: expect.stringContaining('channel') }])
+    expect(plan.changes.find(({ key }) => key === 'errors')).toMatchObject({ action: 'held', id: 'alerts-errors' })
+    expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error', message: expect.stringContaining('channel') }])
   })
 
   it('updates a dashboard whose tiles all go', () => {

@@ -1,107 +1,100 @@
 import { explainDropped, type FieldChange } from '../../../kinds/compare.ts'
-import { checkRules, describeStored, type KindIdentity, type KindRules, type StoredObject, storedLabelOf } from '../../../kinds/kind.ts'
+import {
+  checkRules,
+  describeStored,
+  type Kind,
+  type KindIdentity,
+  type KindIssue,
+  type KindRules,
+  type StoredObject,
+  storedLabelOf,
+} from '../../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels } from '../../../kinds/kind-names.ts'
-import { labelOf } from '../../../kinds/kinds.ts'
 import { tagStyle } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { keysOf } from '../../../platform/core/keys.ts'
-import { firstOf, listFirst, plural, pluralOf, quote } from '../../../platform/core/text.ts'
-import {
-  addressOfChange,
-  type Change,
-  changesOf,
-  type Delete,
-  type Held,
-  isDelete,
-  isPlanned,
-  isTakeover,
-  isWrite,
-  slotOf,
-  staysAsItIs,
-  type Write,
-} from '../change.ts'
+import { firstOf, listFirst, plural, pluralOf } from '../../../platform/core/text.ts'
+import { addressOfChange, type Change, changesOf, isDelete, isHeld, isPlanned, isTakeover, isWrite, staysAsItIs } from '../change.ts'
 import { isOfOtherRepository } from '../compare.ts'
-import { type Check, type Facts, isAsApplied, type OwnedObject, type Step } from '../facts.ts'
-import { holdBecause } from '../hold.ts'
-import { diagnose } from '../identify.ts'
+import type { Facts, Guard, OwnedObject, Step, Verdict } from '../facts.ts'
+import { holdStep, pruneLocation, toHold } from '../hold.ts'
+import { diagnose, type Pair } from '../identify.ts'
 import { describeOwned, matchRules } from '../match.ts'
 
 export const objectRules = {
-  'not-adopted': {
-    severity: 'error',
-    description: 'An existing object differs from the files, which do not adopt it. Its API has no field for a marker.',
-  },
   'server-default': {
     severity: 'note',
     description: 'Since the last apply, the server fills in a field that no file declares, with the same value in all objects.',
   },
-  'cannot-clear': { severity: 'error', description: 'A field was removed from a file, but no update can clear it.' },
 } as const satisfies Rules
 
-export const checkObjects: Check = ({ steps, ofKinds }, facts) => {
-  const byKind = Map.groupBy(steps, ({ kind }) => kind)
-  const ofObjects = ofKinds.flatMap(({ kind, diagnostics }) => [
-    ...diagnostics,
-    ...(byKind.get(kind) ?? []).flatMap((step) => [
-      ...refuseNewerFields(step, facts),
-      ...checkByKind(step, facts),
-      ...refuseUnclearable(step),
-      ...warnAboutDropped(step),
-      ...refuseUnadopted(step),
-    ]),
-  ])
-  return { diagnostics: [...ofObjects, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
+/** Holds what no write can make as declared, and what an alert uses and could not use after the plan. */
+export const checkObjects: Guard = ({ steps, ofKinds }, facts) => {
+  const changes = steps.map(({ change }) => change)
+  const alerts = alertsAfter(changes, facts.storedObjects.alert)
+  const checked = steps.map((step) => ({ change: step.change, issues: listIssues(step, facts, alerts) }))
+  const holds = checked.flatMap(({ change, issues }) => {
+    const messages = issues.flatMap(({ rule, message }) => (rule === undefined ? [message] : []))
+    return messages.length === 0 || isHeld(change) ? [] : [holdStep({ change }, toHold(messages))]
+  })
+  const reported = checked.flatMap(({ change, issues }) =>
+    issues.flatMap(({ rule, message }): readonly Diagnostic[] =>
+      rule === undefined
+        ? []
+        : [diagnosticOf(checkRules, rule, change.location ?? pruneLocation, `${addressOfChange(change)}: ${message}`)],
+    ),
+  )
+  const found = [...ofKinds.flatMap(({ diagnostics }) => diagnostics), ...reported, ...changes.flatMap(warnAboutDropped)]
+  return { holds, diagnostics: [...found, ...facts.kindList.flatMap((kind) => noteServerDefaults(kind, steps))] }
+}
+
+function listIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly StoredObject[]): readonly KindIssue[] {
+  const { action, desired, stored } = change
+  const isReleased = action === 'release'
+  const secrets = {
+    isWrite: facts.isWrite === true && !isReleased,
+    resends: facts.resendSecrets === true && action === 'update',
+    isAdopted: isTakeover(change),
+  }
+  const use = describeUsers(change, alerts, kind)
+  const messages = [
+    pair && explainNewerFields(kind, change, facts),
+    'unclearable' in change
+      ? `no update can clear ${change.unclearable?.join(', ')}; declare the field again, or delete the object`
+      : undefined,
+    pair && explainUnadopted(kind, change, pair),
+    use && `${use}; change the alert first`,
+  ]
+  return [
+    ...(desired === undefined || (pair === undefined && !isReleased) ? [] : (kind.check?.(desired, stored, secrets) ?? [])),
+    ...messages.flatMap((message) => (message === undefined ? [] : [{ message }])),
+  ]
+}
+
+function warnAboutDropped(change: Change): readonly Diagnostic[] {
+  if (!('dropped' in change) || change.dropped === undefined) return []
+  const message = `${addressOf(change)}: ${explainDropped(change.dropped)}. After an upgrade, the next change of the object in the file sends it`
+  return [exceptionalDiagnostic(checkRules, 'field-dropped', change.location ?? pruneLocation, message)]
 }
 
 /** Without a stored object of the kind, nothing shows which fields the service has. */
-function refuseNewerFields({ kind, change, pair }: Step, { indexes }: Facts): readonly Diagnostic[] {
-  const declared = kind.newerFields?.filter((field) => change.desired?.[field] !== undefined) ?? []
-  const { all } = indexes[kind.name]
-  if (pair === undefined || all.length === 0) return []
-  return declared
-    .filter((field) => all.every(({ stored }) => stored[field] == null))
-    .map((field) => {
-      const message = `${pair.declared.pathOf([field])}: the version of the service does not have this field of ${pluralOf(kind.label)}; remove it, or upgrade the service`
-      return diagnosticOf(checkRules, 'newer-field', pair.declared.locationOf([field]), message)
-    })
-}
-
-function checkByKind({ kind, change, pair }: Step, { isWrite: isForWrite = false, resendSecrets = false }: Facts): readonly Diagnostic[] {
-  const { action, desired, stored, key, name, location = { file: 'prune' } } = change
-  const isReleased = action === 'release'
-  if (desired === undefined || (pair === undefined && !isReleased)) return []
-  const use = { isWrite: isForWrite && !isReleased, resends: resendSecrets && action === 'update', isAdopted: isTakeover(change) }
-  const address = addressOf({ kind: kind.name, key: key || name })
-  return (kind.check?.(desired, stored, use) ?? []).map(({ rule, message }) =>
-    diagnosticOf(checkRules, rule, location, `${address}: ${message}`),
-  )
-}
-
-function warnAboutDropped({ change }: Step): readonly Diagnostic[] {
-  if (!('dropped' in change) || change.dropped === undefined || change.location === undefined) return []
-  const message = `${addressOf(change)}: ${explainDropped(change.dropped)}. After an upgrade, the next change of the object in the file sends it`
-  return [exceptionalDiagnostic(checkRules, 'field-dropped', change.location, message)]
-}
-
-function refuseUnclearable({ change }: Step): readonly Diagnostic[] {
-  if (!('unclearable' in change) || change.unclearable === undefined || change.location === undefined) return []
-  const message = `${addressOf(change)}: no update can clear ${change.unclearable.join(', ')}; declare the field again, or delete the object`
-  return [diagnosticOf(objectRules, 'cannot-clear', change.location, message)]
+function explainNewerFields({ name, label, newerFields = [] }: Kind, { desired }: Change, { indexes }: Facts): string | undefined {
+  const { all } = indexes[name]
+  const missing = newerFields.filter((field) => desired?.[field] !== undefined && all.every(({ stored }) => stored[field] == null))
+  if (missing.length === 0 || all.length === 0) return undefined
+  return `the version of the service does not have ${missing.join(', ')} of ${pluralOf(label)}; remove it, or upgrade the service`
 }
 
 /** No marker shows who made the object. A create that was interrupted is completed. */
-function refuseUnadopted({ kind, change, pair }: Step): readonly Diagnostic[] {
-  if (kind.ownership === 'marker' || change.action !== 'update' || pair === undefined) return []
-  const { declared } = pair
-  const { value } = declared
-  if (value.adopt || ('id' in value && value.id !== undefined)) return []
+function explainUnadopted(kind: Kind, change: Change, { declared: { value } }: Pair): string | undefined {
+  if (kind.ownership === 'marker' || change.action !== 'update' || value.adopt || ('id' in value && value.id !== undefined))
+    return undefined
   const deferred = kind.deferredFields?.(change.desired) ?? []
   const isAdded = ({ before, path }: FieldChange): boolean =>
     before === undefined && deferred.some((field) => path === field.replace(/Id$/, ''))
-  if (change.fields.every(isAdded)) return []
-  const message = `the ${kind.label} "${quote(labelOf(declared), 60)}" (${change.id}) differs from the files. Its API has no field for a marker, so it might not be yours: add adopt: true to let apply change it`
-  return [diagnose(objectRules, 'not-adopted', declared, message)]
+  if (change.fields.every(isAdded)) return undefined
+  return `the ${kind.label} ${describeStored(change.stored)} differs, and its API has no field for a marker, so it might not be yours; add adopt: true to let apply change it`
 }
 
 function noteServerDefaults(kind: KindIdentity, steps: readonly Step[]): readonly Diagnostic[] {
@@ -127,7 +120,7 @@ export const ownerRules = {
   },
 } as const satisfies Rules
 
-export const keepOwners: Check = ({ steps }, facts) => {
+export const keepOwners: Guard = ({ steps }, facts) => {
   const renamed = refuseRenamedProject(steps, facts)
   // All else would follow from the name of the project.
   if (renamed.length > 0) return { diagnostics: renamed, isFinal: true }
@@ -169,17 +162,16 @@ function refuseRepository(others: readonly OwnedObject[], { repository }: Facts)
 const adviceOnMove = (digest: string): string =>
   `If the repository was renamed or moved, add previous-repository: ${digest}, or its previous address, to .watchkeeper.yml`
 
-function holdOthers(steps: readonly Step[], facts: Facts): ReadonlyMap<string, Held> {
-  const held = steps.flatMap(({ change, pair }) => {
+function holdOthers(steps: readonly Step[], facts: Facts): Verdict['holds'] {
+  return steps.flatMap(({ change, pair }) => {
     const marker = pair?.found?.marker
     if (pair === undefined || marker === undefined || !isPlanned(change) || !isOfOtherRepository(marker, facts)) return []
     const why = {
       reason: `another repository (${marker.repository}) applied it`,
       remedies: ['remove its declaration in one of the two repositories', adviceOnMove(marker.repository ?? '')],
     }
-    return [[slotOf(change), holdBecause(change, !isAsApplied(pair), why)] as const]
+    return [holdStep({ change, pair }, why)]
   })
-  return new Map(held)
 }
 
 function warnWithoutRepository({ repository, owned }: Facts): readonly Diagnostic[] {
@@ -187,29 +179,6 @@ function warnWithoutRepository({ repository, owned }: Facts): readonly Diagnosti
   if (repository === undefined || repository.name !== undefined || applied.length === 0 || repository.effect === 'read') return []
   const message = `${applied.length} objects of this project were applied from a repository, but this run does not know its own, so it cannot notice that it is another one; their markers stay as they are, and none of them is deleted`
   return [diagnosticOf(ownerRules, 'unknown-repository', { file: 'project' }, message)]
-}
-
-export const useRules = {
-  'still-used': { severity: 'error', description: 'The plan would delete or rename an object that an alert uses.' },
-} as const satisfies Rules
-
-/** The server checks only some of these uses. */
-export const checkUses: Check = ({ steps }, { storedObjects }) => {
-  const ending = steps.flatMap(({ kind, change }) =>
-    change.action !== 'create' && change.action !== 'held' && change.action !== 'unchanged' && kind.findUse ? [{ kind, change }] : [],
-  )
-  if (ending.length === 0) return {}
-  const after = alertsAfter(
-    steps.map(({ change }) => change),
-    storedObjects.alert,
-  )
-  const diagnostics = ending.flatMap(({ kind, change }) => {
-    const obstacle = describeUsers(change, after, kind)
-    if (obstacle === undefined) return []
-    const message = `${addressOfChange(change)}: ${obstacle}; change the alert first`
-    return [diagnosticOf(useRules, 'still-used', change.location ?? { file: 'prune' }, message)]
-  })
-  return { diagnostics }
 }
 
 function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
@@ -222,13 +191,10 @@ function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]
   })
 }
 
-/** Undefined where no alert uses the object only before the change. */
-export function describeUsers(
-  { stored, desired, id }: Write | Delete,
-  alerts: readonly StoredObject[],
-  { findUse }: KindRules,
-): string | undefined {
-  if (findUse === undefined) return undefined
+/** Undefined where no alert uses the object only before the change. The server checks only some of these uses. */
+export function describeUsers(change: Change, alerts: readonly StoredObject[], { findUse }: KindRules): string | undefined {
+  if (findUse === undefined || staysAsItIs(change) || !(isWrite(change) || isDelete(change))) return undefined
+  const { stored, desired, id } = change
   const after = desired === undefined ? undefined : { ...desired, id, name: String(desired.name) }
   const uses = alerts.flatMap((alert) => {
     const use = findUse(stored, alert)
@@ -251,20 +217,20 @@ export const limitRules = {
 
 const maxNamed = 3
 
-export const checkLimits: Check = ({ steps }, { storedObjects: { incompleteLists }, maxDeletes }) => {
+export const checkLimits: Guard = ({ steps }, { storedObjects: { incompleteLists }, maxDeletes }) => {
   const changes = steps.map(({ change }) => change)
   const affected = keysOf<KindName>(incompleteLists).flatMap((kind): readonly Diagnostic[] => {
     const first = changes.find((change) => requiredLists(change).includes(kind))
     if (first === undefined) return []
     const message = `the list of ${pluralOf(kindLabels[kind])} ${incompleteLists[kind]}; nothing is created or deleted based on such a list`
-    return [diagnosticOf(limitRules, 'incomplete-list', first.location ?? { file: 'prune' }, message)]
+    return [diagnosticOf(limitRules, 'incomplete-list', first.location ?? pruneLocation, message)]
   })
   // Deletes of twins do not count: a twin that is as declared can be deleted without a loss.
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined)
   const { length: count } = deletes
   if (count <= maxDeletes) return { diagnostics: affected }
   const message = `${plural(count, 'delete')} (${firstOf(maxNamed, deletes.map(addressOfChange))}), and max-deletes allows ${maxDeletes}. Check them, then set ${spellInput('max-deletes', String(count))}`
-  return { diagnostics: [...affected, diagnosticOf(limitRules, 'too-many-deletes', { file: 'prune' }, message)] }
+  return { diagnostics: [...affected, diagnosticOf(limitRules, 'too-many-deletes', pruneLocation, message)] }
 }
 
 /** The lists that must be complete for a change. A change that removes tiles needs every alert on them. */

@@ -1,19 +1,19 @@
-import { describeStored, type KindFile, type KindIdentity, type KindRules, type KindWire, storedLabelOf } from '../../../kinds/kind.ts'
+import { describeStored, type Kind, storedLabelOf } from '../../../kinds/kind.ts'
 import { addressOf } from '../../../kinds/kind-names.ts'
 import { repositoryDigest } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { pluralOf } from '../../../platform/core/text.ts'
 import type { MarkedObject } from '../../plan/stored-objects.ts'
-import { type Change, slotOf, type Update } from '../change.ts'
+import type { Change, Update } from '../change.ts'
 import { planDelete, planRelease } from '../compare.ts'
 import type { Guard, Step } from '../facts.ts'
-import { holdOrphan } from '../hold.ts'
+import { holdStep } from '../hold.ts'
 import { moverFrom, repairByHand, type Twin, whyNotCompared } from '../twins.ts'
 
 export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repository }) => {
   if (!prune) return {}
   const own = repository?.name === undefined ? undefined : repositoryDigest(repository.name)
-  const end = (kind: KindIdentity & KindWire & KindFile, one: MarkedObject): Change =>
+  const end = (kind: Kind, one: MarkedObject): Change =>
     prune === 'forget' ? planRelease(kind, one, 'no file declares it') : planDelete(kind, one)
   const ended = ofKinds.flatMap(({ kind, orphans }) =>
     orphans
@@ -21,10 +21,10 @@ export const endOrphans: Guard = ({ steps, ofKinds, assumed: { prune } }, { repo
       .map((one) => ({ kind, change: end(kind, one) })),
   )
   const holds = ofKinds.flatMap(({ kind, orphans }) => (prune === 'forget' ? [] : holdTwins(kind, orphans)))
-  return { steps: [...steps, ...ended], holds: new Map(holds) }
+  return { steps: [...steps, ...ended], holds }
 }
 
-function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly MarkedObject[]) {
+function holdTwins(kind: Kind, orphans: readonly MarkedObject[]) {
   return [...Map.groupBy(orphans, ({ marker }) => marker?.token).values()].flatMap((alike) => {
     if (alike.length < 2) return []
     const ids = alike.map(({ stored }) => describeStored(stored)).join(', ')
@@ -32,10 +32,7 @@ function holdTwins(kind: KindIdentity & KindWire & KindFile, orphans: readonly M
       reason: `${alike.length} ${pluralOf(kind.label)} have the same marker: ${ids}`,
       remedies: ['to keep a copy, delete its marker'],
     }
-    return alike.map((one) => {
-      const change = planDelete(kind, one)
-      return [slotOf(change), holdOrphan(change, why)] as const
-    })
+    return alike.map((one) => holdStep({ change: planDelete(kind, one) }, why))
   })
 }
 
@@ -83,7 +80,7 @@ export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects })
 
 export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
 
-function reportKept(kind: KindIdentity & KindFile & KindRules, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
+function reportKept(kind: Kind, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []
   const what = action === 'release' ? `only removes the marker of its duplicate ${stored.id}` : `leaves its duplicate ${stored.id} as it is`

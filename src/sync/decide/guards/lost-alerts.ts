@@ -7,12 +7,12 @@ import { PendingId } from '../../../kinds/directory.ts'
 import { describeStored, type KindWire, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
-import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, type Held, isHeld, isPlanned, isWrite, slotOf } from '../change.ts'
-import { type Assumed, type Guard, isAsApplied, type Step, type Verdict } from '../facts.ts'
-import { holdBecause, holdFor, holdOrphan } from '../hold.ts'
+import type { Assumed, Guard, Step, Verdict } from '../facts.ts'
+import { holdFor, holdStep, pruneLocation } from '../hold.ts'
 import type { Hold } from '../identify.ts'
 
 export const alertProtectionRules = {
@@ -44,14 +44,11 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
     return ![tileKey(dashboardId, tileId), savedSearchId].some((target) => lostTargets.has(target))
   }
   const unprotected = losses.filter((loss) => !isProtected(loss))
-  const harmful = steps.flatMap(({ change, pair }): readonly (readonly [string, Held])[] => {
+  const harmful = steps.flatMap(({ change, pair }) => {
     const loss = unprotected.find(({ cause }) => cause === change)
-    if (loss === undefined || change.action === 'held') return []
-    const why = explainHold(loss, planned.get(loss.alert.id))
-    if (!isPlanned(change)) return [[slotOf(change), holdOrphan(change, why)]]
-    return [[slotOf(change), holdBecause(change, pair === undefined || !isAsApplied(pair), why)]]
+    return loss === undefined || isHeld(change) ? [] : [holdStep({ change, pair }, explainHold(loss, planned.get(loss.alert.id)))]
   })
-  if (harmful.length > 0) return { holds: new Map(harmful) }
+  if (harmful.length > 0) return { holds: harmful }
   const removalByChange = new Map(removals.map((removal) => [removal.change, removal]))
   return {
     steps: steps.map((step) => {
@@ -72,7 +69,7 @@ function assumeMoreHeld(
   deletesHeld: ReadonlyMap<Change, Held>,
   assumed: Assumed,
   queried: ReadonlySet<string>,
-): Pick<Verdict, 'holds' | 'assume'> | undefined {
+): Verdict | undefined {
   const held = steps.map(({ change }) => change).filter(isHeld)
   const pairs = new Map(steps.map(({ change, pair }) => [change, pair]))
   const addresses = new Set(held.map(addressOf))
@@ -82,12 +79,12 @@ function assumeMoreHeld(
   const found = [...deletesHeld].map(([cause, alert]) => {
     if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
     const reason = `would delete ${addressOf(alert)}, which is left as it is`
-    return [slotOf(cause), isPlanned(cause) ? holdFor(cause, pairs.get(cause), alert, reason) : alert] as const
+    return [slotOf(cause), isPlanned(cause) ? holdFor({ change: cause, pair: pairs.get(cause) }, alert, reason)[1] : alert] as const
   })
   const more = found.filter(([slot]) => !assumed.held.has(slot))
   if (withoutTile.length + more.length === 0) return undefined
   return {
-    holds: new Map([...withoutTile.map((one) => [addressOf(one), one] as const), ...more]),
+    holds: [...withoutTile.map((one) => [addressOf(one), one] as const), ...more],
     assume: { alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]) },
   }
 }
@@ -171,8 +168,6 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
   return tiles.length === 0 ? change : { ...change, removes: { tiles, alerts: losses.map(({ alert }) => alert.id) } }
 }
 
-const prune: Location = { file: 'prune' }
-
 function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Hold {
   const isPruned = cause.action === 'delete' && cause.location === undefined
   const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
@@ -187,7 +182,7 @@ function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | 
 
 function warnAboutHiddenTiles(change: Change, alertsOf: AlertsOf): readonly Diagnostic[] {
   if (change.action !== 'unchanged') return []
-  const { stored, location = prune } = change
+  const { stored, location = pruneLocation } = change
   const listed = new Set(listOf(stored.tiles).map(({ id }) => id))
   return alertsOf(stored.id).flatMap((alert): readonly Diagnostic[] => {
     if (alert.dashboardId !== stored.id || !alert.tileId || listed.has(alert.tileId)) return []

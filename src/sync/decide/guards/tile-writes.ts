@@ -1,18 +1,17 @@
-// The API does not show all that is stored of a tile, and a PUT of a dashboard stores every tile again from what the API shows. This loses
-// parts of tiles that someone else made, and an alert on such a tile may then count something else. Some servers can patch a dashboard: a
-// patch leaves every tile as it is stored that it does not name.
+// A PUT of a dashboard stores every tile again from what the API shows, without the parts that it hides. An alert on such a tile may then count
+// something else. A patch, which some servers have, leaves every tile that it does not name.
 
 import { toAdoptedId } from '../../../kinds/base.ts'
 import { compareBodies, composeUpdate, withWrittenDefaults } from '../../../kinds/compare.ts'
 import { canPatchTile } from '../../../kinds/dashboard/patch-dashboard.ts'
-import { type Body, describeStored, type KindIdentity, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
+import { type Body, describeStored, type Kind, type KindWire, listOf, type StoredObject } from '../../../kinds/kind.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
 import { firstOf, plural, quote } from '../../../platform/core/text.ts'
-import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, slotOf, type Write } from '../change.ts'
-import { type Guard, isAsApplied } from '../facts.ts'
-import { holdBecause } from '../hold.ts'
+import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
+import type { Guard } from '../facts.ts'
+import { holdStep } from '../hold.ts'
 import type { Hold } from '../identify.ts'
 import { isAboutKept } from './deletes.ts'
 
@@ -43,7 +42,7 @@ const maxNamedTiles = 20
 const maxNamedAlerts = 10
 
 interface TileWriteOptions {
-  readonly kind: KindIdentity & KindWire
+  readonly kind: Kind
   readonly canPatch: boolean
   readonly rewrite: boolean
 }
@@ -62,12 +61,12 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
     if (pair === undefined || !isDashboardWrite(change) || change.action === 'release') return []
     if (!isOfOthers(change, options) || isDecided(change)) return []
     const hold = findLosses(change, alertsByTile, options.kind)
-    return hold === undefined ? [] : [[slotOf(change), holdBecause(change, !isAsApplied(pair), hold)] as const]
+    return hold === undefined ? [] : [holdStep({ change, pair }, hold)]
   })
-  if (refused.length > 0) return { holds: new Map(refused) }
-  const diagnostics = written.flatMap((change) => [
-    ...(isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : []),
-  ])
+  if (refused.length > 0) return { holds: refused }
+  const diagnostics = written.flatMap((change) =>
+    isAdoption(change) && change.patchedTileIds?.length === 0 ? missingLanguage(change, options.kind) : [],
+  )
   const unaccepted = written.filter((change) => writtenTiles(change, options.kind).length > 0 && !isDecided(change))
   return { steps: planned, diagnostics: [...diagnostics, ...reportLosses(unaccepted)] }
 }
@@ -134,11 +133,7 @@ function tilesToPatch({ stored, desired, fields }: Write, kind: KindWire): reado
 const tilesById = ({ tiles }: Body): ReadonlyMap<unknown, Body> => new Map(listOf(tiles).map((tile) => [tile.id, tile]))
 
 /** Undefined where no alert is on the tiles. */
-function findLosses(
-  change: Write,
-  alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>,
-  kind: KindIdentity & KindWire,
-): Hold | undefined {
+function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly StoredObject[]>, kind: Kind): Hold | undefined {
   const { name, stored, rewrites } = change
   const tiles = rewrites === undefined ? [] : writtenTiles(change, kind)
   const names = new Map(tiles.map((tile) => [tile.id, tile.name ? `the tile "${nameTile(tile)}"` : nameTile(tile)]))

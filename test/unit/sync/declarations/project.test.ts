@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Files } from '../../../../src/platform/operation/files.ts'
-import { resolveProject } from '../../../../src/sync/declarations/project.ts'
+import { resolveProject } from '../../../../src/sync/declarations/find-declarations.ts'
 
 const filesWith = (repository: string | undefined, storedObjects: string | undefined, above?: string): Files => ({
   read: async () => '',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../../src/sync/decide/change.ts'
 import type { StoredObjects } from '../../../../src/sync/plan/stored-objects.ts'
-import { withEmptiedLists } from '../../../../src/sync/pull/pull-diagnostics.ts'
+import { withEmptiedLists } from '../../../../src/sync/pull/verify-draft.ts'
 import { planOf, remoteStateWith } from '../../../support/plans.ts'
 
 const search = { name: 'Errors', sourceId: 's1', where: 'x' }
