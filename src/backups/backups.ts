@@ -53,8 +53,6 @@ export const backupDetails = z.object({
   backupBucketPath: known.describe('Location of a backup in your own bucket: the path, or the Azure container.'),
 })
 
-type BackupOutput = z.output<typeof backupOutput> & z.output<typeof backupDetails>
-
 export const backupId = uuid(idMeta.description).meta(idMeta)
 
 export const getBackup = defineOperation({
@@ -88,7 +86,7 @@ export const getBackup = defineOperation({
   }),
 })
 
-export function toBackupOutput(answer: Backup, nowMs: number): BackupOutput {
+export function toBackupOutput(answer: Backup, nowMs: number) {
   const { status, startedMs, finishedMs, sizeBytes } = toKnownBackup(answer)
   return {
     backupId: answer.id,

@@ -185,6 +185,16 @@ export interface Tile {
   tabId?: string | undefined
 }
 
+/** What a dashboard has besides its id, name and tiles, where nothing else is set. */
+export const emptyDashboard = () => ({
+  tags: [],
+  filters: [],
+  savedQuery: null,
+  savedQueryLanguage: null,
+  savedFilterValues: [],
+  containers: [],
+})
+
 export interface DashboardFilter extends JsonObject {
   id: string
 }

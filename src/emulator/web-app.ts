@@ -1,6 +1,6 @@
 import type { EmulatorContext } from './options.ts'
 import { demo } from './shop/demo.ts'
-import { type Dashboard, type DashboardFilter, findService, isJsonObject, type JsonObject, type Tile } from './store.ts'
+import { type Dashboard, type DashboardFilter, emptyDashboard, findService, isJsonObject, type JsonObject, type Tile } from './store.ts'
 
 /** A dashboard as a user saves it in the web app, with all fields, whether or not the API shows them. */
 export type WebAppDashboard = Partial<Omit<Dashboard, 'tiles' | 'filters'>> & {
@@ -33,7 +33,7 @@ export function createWebApp({ store, ids }: EmulatorContext) {
     saveInWebApp({ tiles, filters = [], ...dashboard }: WebAppDashboard, serviceId = checkout): Dashboard {
       const saved: Dashboard = {
         id: ids.objectId(),
-        ...{ tags: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] },
+        ...emptyDashboard(),
         ...dashboard,
         tiles: tiles.map((tile, index) => ({ id: ids.objectId(), name: '', x: 0, y: index * 6, w: 12, h: 6, ...tile })),
         filters: filters.map((filter) => ({ id: ids.objectId(), ...filter })),

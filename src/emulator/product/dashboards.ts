@@ -1,6 +1,6 @@
 import * as z from 'zod/v3'
 import { isSame } from '../../platform/core/equality.ts'
-import { type Dashboard, type DashboardFilter, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
+import { type Dashboard, type DashboardFilter, emptyDashboard, isJsonObject, type JsonObject, type Service, type Tile } from '../store.ts'
 import { deleteAlertsOfTiles, deleteAlertsWhere } from './alerts.ts'
 import { addIssue, badRequest, findById, objectId, type ProductRequest, type ProductResponse, plainNotFound, routesOf } from './request.ts'
 import { filteredTypes, metricType, patchConfig, queryLanguage, refuseMacros, tileConfig } from './tile-schema.ts'
@@ -155,8 +155,6 @@ export const changedDashboard = z
 
 type DashboardBody = z.output<typeof newDashboard> | z.output<typeof changedDashboard>
 
-const emptyDashboard = { tags: [], filters: [], savedQuery: null, savedQueryLanguage: null, savedFilterValues: [], containers: [] }
-
 /**
  * The list is sorted by name, descending, and has all tiles. An update replaces the tiles, and keeps other fields that the body leaves out.
  */
@@ -174,7 +172,7 @@ export const dashboards = routesOf<Dashboard, DashboardBody>({
     const usualLanguage = savedQuery === null ? null : savedQuery ? 'lucene' : undefined
     const { savedQueryLanguage = usualLanguage } = body
     const before = existing?.tiles ?? []
-    const dashboard = Object.assign(existing ?? { id: ids.objectId(), ...emptyDashboard }, {
+    const dashboard = Object.assign(existing ?? { id: ids.objectId(), ...emptyDashboard() }, {
       name: body.name,
       // A tile keeps its id only when the dashboard has a tile with it; every other id is replaced by a new one.
       tiles: body.tiles.map((tile) => ({

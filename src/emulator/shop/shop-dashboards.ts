@@ -1,11 +1,12 @@
 import { dayMs, hourMs } from '../../platform/core/durations.ts'
 import type { DemoIds } from '../deterministic.ts'
 import { type AlertBody, toFields } from '../product/alerts.ts'
-import type { Alert, Dashboard, JsonObject, SavedSearch, Service, Source } from '../store.ts'
+import { type Alert, type Dashboard, emptyDashboard, type JsonObject, type SavedSearch, type Service, type Source } from '../store.ts'
 import type { ServiceName } from './demo.ts'
 
 export const createDashboards = (ids: DemoIds, service: ServiceName, sources: readonly Source[]): Dashboard[] =>
   dashboardsOf[service].map(({ name, tiles }) => ({
+    ...emptyDashboard(),
     id: ids.objectId(),
     name,
     tiles: tiles.map((spec, index) => createTile(ids, spec, index, sources)),
@@ -19,10 +20,6 @@ export const createDashboards = (ids: DemoIds, service: ServiceName, sources: re
         sourceId: sourceIdOf(sources, 'Logs'),
       },
     ],
-    savedQuery: null,
-    savedQueryLanguage: null,
-    savedFilterValues: [],
-    containers: [],
   }))
 
 /** A tile with its config. Without a source, it has no table of its own to read. */
