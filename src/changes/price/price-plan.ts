@@ -15,7 +15,7 @@ import {
   reasons,
   type ServiceProfile,
 } from '../../cost/idling/profile.ts'
-import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
@@ -66,7 +66,7 @@ export async function pricePlan({ plan, kinds, storedObjects }: PlanningResult, 
       idleTimeoutMinutes: own.idleTimeoutMinutes,
       knownDays: profile.days.length,
       sleptPercent: 100 * (1 - profile.awakeShare),
-      ...priceChanges(changes, { profile, storedObjects, isAtMost: named.isAtMost }),
+      ...priceChanges(changes, { profile, storedObjects, isAtMost: named.isAtMost, nowMs }),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
@@ -98,14 +98,18 @@ interface PricedService {
   readonly profile: ServiceProfile
   readonly storedObjects: StoredObjects
   readonly isAtMost: boolean
+  readonly nowMs: number
 }
 
 function priceChanges(
   changes: readonly AlertChange[],
-  { profile, storedObjects, isAtMost }: PricedService,
+  { profile, storedObjects, isAtMost, nowMs }: PricedService,
 ): Pick<PlanPrice, 'alerts' | 'total'> {
   const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  const others = storedObjects.alert.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
+  // An alert that is silenced until later does not keep the service awake now, so that others beside it are not free.
+  const others = storedObjects.alert
+    .filter((alert) => !changedIds.has(alert.id) && (startMsOf(alert) ?? 0) <= nowMs)
+    .flatMap((alert) => scheduleOf(alert) ?? [])
   const price = priceAlerts({ profile, others, changes })
   return {
     total: { ...price.added, ...(isAtMost && { low: 0 }) },

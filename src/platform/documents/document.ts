@@ -104,7 +104,7 @@ const adviceByCode: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** One error for each line: the others in it follow from the first one. */
 function describeErrors(errors: readonly YAMLError[], text: string, at: At): readonly Diagnostic[] {
-  const conflict = text.search(/^<{7} /m)
+  const conflict = text.search(/^(?:[<|>]{7} |={7}$)/m)
   if (conflict !== -1) return [errorAt(at(conflict), 'is the marker of a conflict of Git; resolve the conflict, and remove its markers')]
   const lines = Map.groupBy(errors.slice(0, maxErrors), ({ pos }) => at(pos[0]).line)
   return [...lines.values()].flatMap(([first]) => {

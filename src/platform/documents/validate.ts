@@ -103,8 +103,9 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
   const accepted = describeAccepted(issue, field)
   if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
   const given = secret ? '' : `${quote(JSON.stringify(value) ?? '', 80)} `
-  if (issue.code === 'invalid_type' && issue.expected === 'array' && ['string', 'number'].includes(typeof value))
-    return `${given}is not a list${secret ? '' : `; write [${given.trim()}]`}`
+  const items = field && coreOf(field)
+  if (items instanceof z.ZodArray && z.safeParse(items.element, value).success)
+    return `${given}is not a list${typeof value === 'object' ? '; put it into [ ]' : secret ? '' : `; write [${given.trim()}]`}`
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
   return `${given}${isComplete ? issue.message : `is not accepted${accepted}${secret ? '' : suggestion(issue, value, field)}`}`
 }
@@ -184,8 +185,11 @@ function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
 
 function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined) {
   switch (issue.code) {
-    case 'invalid_type':
-      return typeNames[issue.expected] ?? `a value of type ${issue.expected}`
+    case 'invalid_type': {
+      const list = field && coreOf(field)
+      const [key] = list instanceof z.ZodArray ? knownKeys(meantForm(list.element as Schema, {})) : []
+      return key === undefined ? (typeNames[issue.expected] ?? `a value of type ${issue.expected}`) : `a list of maps, such as [{ ${key}: … }]`
+    }
     case 'too_small':
       return `${issue.exact ? 'exactly' : 'at least'} ${describeSize(issue.minimum, issue.origin)}`
     case 'too_big':

@@ -232,6 +232,16 @@ describe('max-monthly-increase', () => {
     expect((await judged(ahead(35), 50))[0]).toBe('fail')
   })
 
+  it('V9: an alert that is silenced until later makes no other alert free', async () => {
+    const { price } = await plan(alertsEvery('5m'))
+    const slow = { ...two.slow, interval: '1m' }
+    await apply({ dashboards: { shop }, alerts: { slow } })
+    Object.assign(serviceOf(emulator()).alerts[0] ?? {}, { scheduleStartAt: new Date(nowMs + 7 * 86_400_000).toISOString() })
+    const beside = await plan({ dashboards: { shop }, alerts: { errors: two.errors, slow } })
+    expect(beside.price.total).toEqual(price.total)
+    expect(price.total?.high).toBeGreaterThan(1)
+  })
+
   it('V9: max-monthly-increase fails where the state of the service does not tell how it sleeps, unless on-missing accepts it', async () => {
     const service = serviceOf(emulator())
     const { state } = service

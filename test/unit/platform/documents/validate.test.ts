@@ -49,7 +49,7 @@ describe('a diagnostic about a field', () => {
     ],
     ['adopt: yes', '6:12 alerts.a.adopt: "yes" is not accepted; accepted: true, an id, or a list with an id for each service'],
     ['message: ""', '6:14 alerts.a.message: "" is not accepted; accepted: at least 1 character'],
-    ['channels: x', '6:15 alerts.a.channels: "x" is not a list; write ["x"]'],
+    ['channels: x', '6:15 alerts.a.channels: "x" is not accepted; accepted: a list of maps, such as [{ type: … }]'],
     ['channels: []', '6:15 alerts.a.channels: [] is not accepted; accepted: at least 1 item'],
   ])('a diagnostic about a field has the location of the field, and what is accepted: %s', (line, expected) => {
     expect(diagnosticsOf(alert(line))).toEqual([expected])

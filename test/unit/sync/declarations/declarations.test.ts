@@ -305,7 +305,7 @@ alerts:
   a: { name: A, threshold: x, interval: 1h }
 `)
     expect(diagnostics.map(({ message }) => message.split(';')[0])).toEqual([
-      'defaults.dashboards.tiles: 5 is not a list',
+      'defaults.dashboards.tiles: 5 is not accepted',
       'defaults.alerts.interval: "5min" is not accepted',
       'dashboards.d: "nam" is an unknown field',
       'dashboards.e.name: 5 is not accepted',

@@ -80,7 +80,7 @@ describe('a dashboard of the web app', () => {
       ['No language', 'series 1: aggCondition SeverityText:error has no language, and is read as Lucene'],
       ['Groups', 'groupBy [{"valueExpression":"ServiceName"}] is left out: the API has no field for it'],
       ['Order', 'orderBy [{"valueExpression":"ServiceName","ordering":"ASC"}] is left out: the API has no field for it'],
-      ['Text', 'the tile is left out: config.select: "count()" is not a list; write ["count()"]'],
+      ['Text', 'the tile is left out: config.select: "count()" is not accepted; accepted: a list of maps, such as [{ aggFn: … }]'],
       ['PromQL', 'the tile is left out: the API has no tiles of type promql line'],
       ['Level', 'the tile is left out: config.select[0].level: 0.42 is not accepted; accepted: 0.5, 0.9, 0.95, 0.99'],
       [
