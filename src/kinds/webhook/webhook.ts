@@ -53,7 +53,11 @@ const maxDescriptionLength = 1600
 export const declaredWebhook = z.strictObject({
   name: z.string().trim().min(1).max(1024).meta({ description: nameDescription }),
   service: z.enum(webhookServices).meta({ description: 'Who receives the messages.' }),
-  urlFrom: variable.meta({ description: 'Variable of the process that has the URL, which is a secret.', accepts: variableForm, secret: true }),
+  urlFrom: variable.meta({
+    description: 'Variable of the process that has the URL, which is a secret.',
+    accepts: variableForm,
+    secret: true,
+  }),
   headersFrom: variables(256).optional().meta({ description: 'Variables of the process that have the values of headers, by header.' }),
   queryParamsFrom: variables(1024)
     .optional()
