@@ -117,7 +117,7 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
   return { alerts, around, requestCount: requests() + requestCount, run, diagnostics }
 }
 
-export const daysOf = ({ fromMs, untilMs }: TimeRange): number => Math.max(1, Math.round((untilMs - fromMs) / dayMs))
+export const daysOf = ({ fromMs, untilMs }: TimeRange): number => Math.ceil((untilMs - fromMs) / dayMs)
 
 /** A plan of files without errors. */
 export type ServerPlan = PlanningResult & { readonly storedObjects: StoredObjects }

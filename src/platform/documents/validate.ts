@@ -5,7 +5,7 @@ import { InputError } from '../core/errors.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
-import { coreOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
+import { coreOf, elementOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
 export const schemaRules = {
   schema: { severity: 'error', description: 'A field is unknown or missing, or its value is not valid.' },
@@ -103,8 +103,8 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
   const accepted = describeAccepted(issue, field)
   if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
   const given = secret ? '' : `${quote(JSON.stringify(value) ?? '', 80)} `
-  const items = field && coreOf(field)
-  if (items instanceof z.ZodArray && z.safeParse(items.element, value).success)
+  const element = elementOf(field)
+  if (element !== undefined && z.safeParse(element, value).success)
     return `${given}is not a list${typeof value === 'object' ? '; put it into [ ]' : secret ? '' : `; write [${given.trim()}]`}`
   const isComplete = issue.code === 'custom' && issue.params?.isComplete === true
   return `${given}${isComplete ? issue.message : `is not accepted${accepted}${secret ? '' : suggestion(issue, value, field)}`}`
@@ -185,8 +185,7 @@ function describeAccepted(issue: z.core.$ZodIssue, field: Schema | undefined) {
 function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined) {
   switch (issue.code) {
     case 'invalid_type': {
-      const list = field && coreOf(field)
-      const [key] = list instanceof z.ZodArray ? knownKeys(meantForm(list.element as Schema, {})) : []
+      const [key] = knownKeys(meantForm(elementOf(field), {}))
       return key === undefined ? (typeNames[issue.expected] ?? `a value of type ${issue.expected}`) : `a list of maps, such as [{ ${key}: … }]`
     }
     case 'too_small':

@@ -173,7 +173,7 @@ describe('what the server makes of what was sent', () => {
     const applied = await withSite(emulator(), 'clickhouse-cloud', ({ apply }) => apply(files))
     emulator().setUnknownDefaults(undefined)
     expect(new Set(Object.values(outcomes(applied)))).toEqual(new Set(['created']))
-    expect(errorRules(applied)).toEqual(['base-failed', 'base-failed'])
+    expect(errorRules(applied)).toEqual(['base-failed'])
     expect(errorsIn(applied)[0]?.message).toMatch(/^dashboards\.shop: the stored values could not be recorded: The API answered 400.*$/)
   })
 

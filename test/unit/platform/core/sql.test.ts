@@ -73,7 +73,7 @@ describe('SQL of users', () => {
       expect(await refuse(sql), sql).toMatch(/does more than read the data/)
     for (const sql of ['FROM myScore(1)', 'FROM a, myScore(1) AS b', 'FROM a JOIN (myScore(1) AS b)', 'FROM (a, ((myScore(1))))'])
       expect(await refuse(`SELECT 1 ${sql}`), sql).toBe(
-        'its SQL has myScore of sql-functions where a table can be; write identity(myScore(…))',
+        'its SQL has myScore where a table can be; write identity(myScore(…))',
       )
   })
 })
