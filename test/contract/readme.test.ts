@@ -1,3 +1,8 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import * as z from 'zod'
 import { describeOperations, settings } from '../../scripts/reference/describe.ts'
 import { planRules, toSarifRules } from '../../src/changes/rules.ts'
 import { auditRules } from '../../src/cost/idling/audit-report.ts'
@@ -13,11 +18,6 @@ import { forEachEntry } from '../support/corpus.ts'
 import { allOperations } from '../support/examples.ts'
 import { reusable } from '../support/run-workflow.ts'
 import { allWorkflows, copiedWorkflows, parseWorkflow, shownSteps, stepsOf } from '../support/workflows.ts'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
-import * as z from 'zod'
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')

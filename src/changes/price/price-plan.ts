@@ -1,16 +1,31 @@
-import { priceAlerts, runningAlert, scheduleOf, sleepsThroughAlerts, type AlertPrice, type ScheduleChange } from '../../cost/idling/price.ts'
-import { hasUnknownTarget, isAwakeOrAsleep, profileOf, readCostFacts, reasons, type CostFacts, type ServiceProfile } from '../../cost/idling/profile.ts'
+import {
+  type AlertPrice,
+  priceAlerts,
+  runningAlert,
+  type ScheduleChange,
+  scheduleOf,
+  sleepsThroughAlerts,
+} from '../../cost/idling/price.ts'
+import {
+  type CostFacts,
+  hasUnknownTarget,
+  isAwakeOrAsleep,
+  profileOf,
+  readCostFacts,
+  reasons,
+  type ServiceProfile,
+} from '../../cost/idling/profile.ts'
 import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import { type Kind, type StoredObject } from '../../kinds/kind.ts'
-import { type ReadApi } from '../../platform/api/client.ts'
-import { type Service } from '../../platform/api/path.ts'
-import { type ListedService } from '../../platform/api/services.ts'
+import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import type { ReadApi } from '../../platform/api/client.ts'
+import type { Service } from '../../platform/api/path.ts'
+import type { ListedService } from '../../platform/api/services.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
-import { changesOf, staysAsItIs, type Change } from '../../sync/decide/change.ts'
-import { type PlanningResult } from '../../sync/plan/make-plan.ts'
-import { type StoredObjects } from '../../sync/plan/stored-objects.ts'
-import { type PlanPrice, type PricedAlert } from './price-report.ts'
+import { type Change, changesOf, staysAsItIs } from '../../sync/decide/change.ts'
+import type { PlanningResult } from '../../sync/plan/make-plan.ts'
+import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
+import type { PlanPrice, PricedAlert } from './price-report.ts'
 
 // What alerts add to the bill, by how much longer they keep the service awake.
 

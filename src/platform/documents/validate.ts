@@ -186,7 +186,9 @@ function describeExpected(issue: z.core.$ZodIssue, field: Schema | undefined) {
   switch (issue.code) {
     case 'invalid_type': {
       const [key] = knownKeys(meantForm(elementOf(field), {}))
-      return key === undefined ? (typeNames[issue.expected] ?? `a value of type ${issue.expected}`) : `a list of maps, such as [{ ${key}: … }]`
+      return key === undefined
+        ? (typeNames[issue.expected] ?? `a value of type ${issue.expected}`)
+        : `a list of maps, such as [{ ${key}: … }]`
     }
     case 'too_small':
       return `${issue.exact ? 'exactly' : 'at least'} ${describeSize(issue.minimum, issue.origin)}`
