@@ -1,11 +1,11 @@
-import { needsOf } from '../../../src/runtime/cli/init/init.ts'
-import { kits } from '../../../src/runtime/cli/init/kits.ts'
-import { runCliInside } from '../../support/run-cli-inside.ts'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { needsOf } from '../../../src/runtime/cli/init/init.ts'
+import { kits } from '../../../src/runtime/cli/init/kits.ts'
+import { runCliInside } from '../../support/run-cli-inside.ts'
 
 let directory: string
 beforeEach(() => {

@@ -72,9 +72,7 @@ describe('SQL of users', () => {
     for (const sql of ["SELECT file('x')", "SELECT * FROM url('x')", 'SELECT sleep(1)', "SELECT arrayMap(file, ['x'])"])
       expect(await refuse(sql), sql).toMatch(/does more than read the data/)
     for (const sql of ['FROM myScore(1)', 'FROM a, myScore(1) AS b', 'FROM a JOIN (myScore(1) AS b)', 'FROM (a, ((myScore(1))))'])
-      expect(await refuse(`SELECT 1 ${sql}`), sql).toBe(
-        'its SQL has myScore where a table can be; write identity(myScore(…))',
-      )
+      expect(await refuse(`SELECT 1 ${sql}`), sql).toBe('its SQL has myScore where a table can be; write identity(myScore(…))')
   })
 })
 
