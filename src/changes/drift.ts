@@ -117,7 +117,8 @@ function whoActs(object: PlannedObject, result: PlanResult) {
       notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
       '. ',
     )}`
-  if (action === 'create') return say`Only in the files. Apply creates it, even if someone deleted it`
+  if (action === 'create')
+    return say`Only in the files. Apply creates it. If someone deleted it, pull with ${trusted(spellInput('only', 'drifted-or-deleted'))} deletes it in the files, too`
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   const place = instance === undefined ? madeFrom : `instances.${instance}`
@@ -134,7 +135,10 @@ function causes(result: PlanResult) {
   const { objects, orphans } = result
   const all = [
     ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result) })),
-    ...orphans.map((object) => ({ object, who: say`In no file. Add it with pull, or delete it with ${trusted(spellInput('prune'))}` })),
+    ...orphans.map((object) => ({
+      object,
+      who: say`In no file. Pull with ${trusted(spellInput('select', 'key=KEY'))} adds it, apply with ${trusted(spellInput('prune'))} deletes it`,
+    })),
   ]
   return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
     who: same[0]?.who ?? [],

@@ -120,7 +120,13 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
   const untested = alerts.filter(({ change }) => !tested.has(change.key))
   const refusal = await whyNotRun(context)
   if (refusal !== undefined)
-    return { ...nothing, diagnostics: noteAll([...sourceChecks(asking), ...untested.flatMap(({ checks }) => checks), ...others], refusal) }
+    return {
+      ...nothing,
+      diagnostics: noteUnrun(
+        [...sourceChecks(asking), ...untested.flatMap(({ checks }) => checks), ...others].map(({ subject }) => subject),
+        refusal,
+      ),
+    }
   const found: Diagnostic[] = []
   try {
     const ofSources = await runChecks(sourceChecks(asking), asking)
@@ -129,16 +135,15 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
     const rest = untested.flatMap(({ change, checks }) => checks.filter(({ isOfValues }) => !isOfValues || evidence.unknown.has(change)))
     const asked = await runChecks(rest, asking)
     found.push(...foldQuiet([...evidence.diagnostics, ...asked.diagnostics]))
-    const lateCount = alerts.filter(
-      ({ change, checks }) => evidence.late.has(change) || checks.some(({ key }) => asked.unrun.has(key)),
-    ).length
+    const late = alerts.filter(({ change, checks }) => evidence.late.has(change) || checks.some(({ key }) => asked.unrun.has(key)))
     asking.reserved = requestsOfApply(context, plan.changes)
     const ofOthers = await runChecks(others, asking)
-    found.push(...ofOthers.diagnostics, ...describeUnrun(lateCount + ofSources.unrun.size + ofOthers.unrun.size))
+    const unrun = [...late.map(({ change }) => subjectOfAlert(change)), ...ofSources.unrun.values(), ...ofOthers.unrun.values()]
+    found.push(...ofOthers.diagnostics, ...noteUnrun(unrun, whyUnrun))
     return {
       diagnostics: withoutRepeats(found),
       alertCount: alerts.length,
-      checkedCount: alerts.length - lateCount,
+      checkedCount: alerts.length - late.length,
       facts: [...evidence.facts, ...asked.facts],
     }
   } catch (thrown) {
@@ -151,11 +156,13 @@ async function whyNotRun({ api, files }: QueryContext) {
   return whyNoBacktest({ files })
 }
 
-function noteAll(checks: readonly Check[], reason: string) {
-  const [first] = checks
+const whyUnrun = `a plan asks for at most ${budgetMs / 1000} s, and leaves the rate limit to apply`
+
+function noteUnrun(subjects: readonly Subject[], reason: string) {
+  const [first] = subjects
   if (first === undefined) return []
-  const names = firstOf(5, [...new Set(checks.map(({ subject }) => subject.name))])
-  return [toNote(first.subject.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
+  const names = firstOf(5, [...new Set(subjects.map(({ name }) => name))])
+  return [toNote(first.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
 }
 
 /** Runs the queries of all alerts on the sources that a run has written. */
@@ -173,7 +180,7 @@ export async function findBrokenAlerts(
       alerts.flatMap(({ checks }) => checks),
       asking,
     )
-    return withoutRepeats([...diagnostics, ...describeUnrun(unrun.size)])
+    return withoutRepeats([...diagnostics, ...noteUnrun([...unrun.values()], whyUnrun)])
   } catch (thrown) {
     return explainUnchecked('alerts', thrown)
   }
@@ -499,16 +506,16 @@ function requestsOfApply({ api }: QueryContext, changes: readonly Change[]) {
   return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
 }
 
-/** `unrun` are the keys of the queries that were not sent. */
+/** `unrun` are the queries that were not sent, by their keys. */
 async function runChecks(checks: readonly Check[], asking: Asking) {
   const answers = new Map<string, CheckAnswer>()
-  const unrun = new Set<string>()
+  const unrun = new Map<string, Subject>()
   await forEachConcurrently(
     [...Map.groupBy(checks, ({ key }) => key).values()].flatMap(([first]) => first ?? []),
     () => maxConcurrent,
-    async ({ key, answer }) => {
+    async ({ key, answer, subject }) => {
       if (typeof answer !== 'function') answers.set(key, answer)
-      else if (asking.isLate()) unrun.add(key)
+      else if (asking.isLate()) unrun.set(key, subject)
       else answers.set(key, await answer())
     },
   )
@@ -544,16 +551,6 @@ function foldQuiet(diagnostics: readonly Diagnostic[]) {
 const subjectOf = ({ message }: Diagnostic) => message.slice(0, message.indexOf(': '))
 
 const withoutRepeats = (diagnostics: readonly Diagnostic[]) => [...new Map(diagnostics.map((one) => [one.message, one])).values()]
-
-const describeUnrun = (count: number) =>
-  count === 0
-    ? []
-    : [
-        toNote(
-          { file: 'alerts' },
-          `${count} queries of what the plan changes were not run: a plan asks for at most ${budgetMs / 1000} s, and leaves the rate limit to apply. backtest runs those of alerts`,
-        ),
-      ]
 
 export const toNote = (location: Location, message: string): Diagnostic =>
   diagnosticOf(evaluationRules, 'unchecked-query', location, message)

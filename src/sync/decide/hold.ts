@@ -114,7 +114,7 @@ const meantId = 'the id of the one to manage'
 
 function remediesInFile(
   { key, id, stored, desired, location, fields }: Held,
-  { declared }: Pair,
+  { declared, candidates = [] }: Pair,
   { kind, pullCommand = 'watchkeeper pull', environmentPath }: HoldOptions,
 ): readonly string[] {
   const where =
@@ -126,7 +126,14 @@ function remediesInFile(
   const entries = adoptedIds(declared.value.adopt)
   const hasOwn = entries.some((entry) => entry.id === id)
   const isShared = entries.some((entry) => entry.id !== id)
-  if (stored === undefined) return [isShared ? `add ${meantId} to ${adopt}` : `set ${adopt} to ${meantId}`]
+  if (stored === undefined) {
+    const meant =
+      candidates
+        .slice(0, 3)
+        .map((one) => toAdoptedId(kind, one.stored, desired, 'files'))
+        .join(' or ') || meantId
+    return [`to keep the values of the file, ${isShared ? `add ${meant} to ${adopt}` : `set ${adopt} to ${meant}`}`, otherName]
+  }
   const entry = toAdoptedId(kind, stored, desired, 'files')
   const set = isShared && !hasOwn ? `add ${entry} to ${adopt}` : `set ${isShared ? 'its entry in ' : ''}${adopt} to ${entry}`
   // No file has a secret, so a pull takes none.
@@ -135,8 +142,11 @@ function remediesInFile(
     where === ''
       ? `run ${pullCommand} --only declared --select key=${key}`
       : 'change the file, because pull does not edit a file with instances'
-  return [`to keep the values of the file, ${set}`, `to take those of the service, ${take}`]
+  const isFound = entries.length === 0 && kind.readMarker(kind.toBody(stored)) === undefined
+  return [`to keep the values of the file, ${set}`, `to take those of the service, ${take}`, ...(isFound ? [otherName] : [])]
 }
+
+const otherName = 'if it is another object, give the one in the file another name'
 
 /** YAML reads digits, with one `e` or without, as a number. */
 const quoted = (id: string): string => (/^\d+(?:e\d+)?$/i.test(id) ? `"${id}"` : id)

@@ -197,7 +197,7 @@ describe('a plan near the rate limit', () => {
         {
           rule: 'unchecked-query',
           message: expect.stringMatching(
-            /^\d+ queries of what the plan changes were not run: a plan asks for at most 60 s, and leaves the rate limit to apply\./,
+            /^The queries of what the plan changes were not run \(dashboards\.shop\.tiles\["T\d+"\], .*\): a plan asks for at most 60 s, and leaves the rate limit to apply$/,
           ),
         },
       ],

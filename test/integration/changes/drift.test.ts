@@ -126,14 +126,16 @@ describe('drift', () => {
     await run('apply', { ...first, alerts: { errors } })
     const found = await drift(first)
     expect(found).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to create' })
-    expect(found.text).toMatch(/alert +slow +Only in the files. Apply creates it, even if someone deleted it/)
+    expect(found.text).toMatch(
+      /alert +slow +Only in the files\. Apply creates it\. If someone deleted it, pull with only: drifted-or-deleted deletes it in the files, too/,
+    )
   })
 
   it('includes orphans, with and without prune', async () => {
     await haveApplied()
     const without = await drift({ ...first, alerts: { errors } })
     expect(without).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 undeclared object' })
-    expect(without.text).toMatch(/alert +slow +In no file. Add it with pull, or delete it with prune/)
+    expect(without.text).toMatch(/alert +slow +In no file\. Pull with select: key=KEY adds it, apply with prune deletes it/)
     const pruning = await drift({ ...first, alerts: { errors } }, { prune: 'true' })
     expect(pruning).toMatchObject({ exitCode: 10, reason: 'shop/drift has drifted: 1 to delete' })
     expect(pruning.text).toMatch(/alert +slow +In no file. Apply with prune deletes it/)

@@ -107,7 +107,7 @@ describe('the advice on an object that is left as it is', () => {
       const [, entry = ''] = / to (\S+\.files)/.exec(advice) ?? []
       expect(entry).toContain(`${id}@`)
       expect(advice).toBe(
-        `To keep the values of the file, set adopt for the instance shop (a value of the instance, or in adopt of an environment) to ${entry}; to take those of the service, change the file, because pull does not edit a file with instances (instance shop)`,
+        `To keep the values of the file, set adopt for the instance shop (a value of the instance, or in adopt of an environment) to ${entry}; to take those of the service, change the file, because pull does not edit a file with instances; if it is another object, give the one in the file another name (instance shop)`,
       )
       expect(actions(await one.plan(file(entry)))).toEqual({ shop: 'update' })
     }))

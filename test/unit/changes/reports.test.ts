@@ -480,12 +480,15 @@ describe('the report of drift', () => {
     const rows = linesOf(drift, result)
     const start = rows.findIndex((row) => row.startsWith('Objects'))
     expect(cellsOf(rows.slice(start + 1, rows.indexOf('', start)))).toEqual([
-      ['alert new', 'Only in the files. Apply creates it, even if someone deleted it'],
+      [
+        'alert new',
+        'Only in the files. Apply creates it. If someone deleted it, pull with only: drifted-or-deleted deletes it in the files, too',
+      ],
       ['alert theirs', 'Changed in the service. Apply reverts the change, pull with only: drifted keeps it'],
       ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
       ['alert Gone', 'In no file. Apply with prune deletes it'],
-      ['saved search left', 'In no file. Add it with pull, or delete it with prune'],
+      ['saved search left', 'In no file. Pull with select: key=KEY adds it, apply with prune deletes it'],
     ])
   })
 })

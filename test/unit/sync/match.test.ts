@@ -45,7 +45,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'held: alerts.errors: could be one of the unmanaged alerts x, y, which differ, so apply leaves it as it is. Set adopt to the id of the one to manage',
+      'held: alerts.errors: could be one of the unmanaged alerts x, y, which differ, so apply leaves it as it is. To keep the values of the file, set adopt to x@2.64898f9f04.files or y@2.64898f9f04.files; if it is another object, give the one in the file another name',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })

@@ -58,7 +58,7 @@ describe('selectObjects', () => {
       const reason = (id: string) =>
         `left-out may be dashboards.mine; if it is, set adopt of that to ${id}, otherwise to the id of another one`
       expect(became({ dashboard: [board('d1', 'Mine'), board('d2', 'Mine')] }, text)).toMatchObject({
-        '-': 'left-out could be one of the unmanaged dashboards d1, d2, which differ; set adopt to the id of the one to manage',
+        '-': 'left-out could be one of the unmanaged dashboards d1, d2, which differ; to keep the values of the file, set adopt to d1@2.50446ecafc.files or d2@2.50446ecafc.files; if it is another object, give the one in the file another name',
         d1: reason('d1'),
         d2: reason('d2'),
       })
