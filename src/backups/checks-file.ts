@@ -5,7 +5,7 @@ import { type Diagnostic, inputDiagnosticAt } from '../platform/core/diagnostics
 import { InputError } from '../platform/core/errors.ts'
 import { refuseForm, refuseSql, toTokens } from '../platform/core/sql.ts'
 import { quote } from '../platform/core/text.ts'
-import { parseWithLocations } from '../platform/documents/validate.ts'
+import { parseWithLocations } from '../platform/documents/parse.ts'
 import { duration, flag, glob, integer, lines, positiveNumber } from '../platform/operation/inputs.ts'
 
 const wordField = (description: string, accepts: string) => z.string().min(1).max(256).meta({ description, accepts })

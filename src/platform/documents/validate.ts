@@ -4,7 +4,7 @@ import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../cor
 import { InputError } from '../core/errors.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
-import { type ReadDocument, readDocument, type ValuePath } from './document.ts'
+import type { ReadDocument, ValuePath } from './document.ts'
 import { coreOf, elementOf, knownKeys, metaOf, nearestOption, ownValue, type Schema, schemaAt, valueAt } from './schema.ts'
 
 export const schemaRules = {
@@ -241,28 +241,4 @@ function otherType(expected: string, value: string | number, field: Schema | und
 const isPercentage = (field: Schema | undefined) => {
   const number = field && coreOf(field)
   return number instanceof z.ZodNumber && number.maxValue === 100
-}
-
-/**
- * Throws an InputError with everything that is wrong. `schemaFor` chooses by the value, so that diagnostics are about the form that was
- * meant.
- */
-export const parseDocument = <T>(text: string, name: string, schemaFor: SchemaFor<T>): T => parseWithLocations(text, name, schemaFor).value
-
-type SchemaFor<T> = z.ZodType<T> | ((value: unknown) => z.ZodType<T>)
-
-/** `prepare` gives what is parsed, which can have what the document has at other places. */
-export function parseWithLocations<T>(
-  text: string,
-  name: string,
-  schemaFor: SchemaFor<T>,
-  prepare: (read: ReadDocument) => ReadDocument = (read) => read,
-): { readonly value: T; readonly document: ReadDocument } {
-  const read = readDocument(text, name)
-  if ('diagnostics' in read) throw new InputError(read.diagnostics)
-  const document = prepare(read)
-  const schema = typeof schemaFor === 'function' ? schemaFor(document.value) : schemaFor
-  const parsed = schema.safeParse(document.value)
-  if (parsed.success) return { value: parsed.data, document }
-  throw new InputError(schemaDiagnostics(parsed.error, document, schema))
 }
