@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { fromText } from '../core/decimal.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../core/diagnostics.ts'
-import { InputError } from '../core/errors.ts'
 import { didYouMean, nearestDurations, nearestName } from '../core/names.ts'
 import { clip, plural, printable, quote } from '../core/text.ts'
 import type { ReadDocument, ValuePath } from './document.ts'

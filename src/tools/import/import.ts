@@ -15,7 +15,7 @@ import { claimKey, toFileName } from '../../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, queryComparisonSchema } from './check.ts'
 import { readImportedFile } from './grafana-file.ts'
-import { type ImportOutcome, outcomeSchema, translateRule } from './translate.ts'
+import { type ImportOutcome, outcomeSchema, translateRule, unknownType } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
@@ -123,8 +123,12 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
 function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Imported {
   const { translated: _, ...common } = outcome
   if (check?.fails) return { ...common, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${check.reason}` }
-  if (check?.difference === undefined) return { ...outcome, ...(check && { check }) }
-  return { ...outcome, check, result: 'changed', differences: [...outcome.differences, `other values ${check.difference}`] }
+  if (check === undefined || check.reason !== undefined) return { ...outcome, ...(check && { check }) }
+  const known = outcome.differences.filter((one) => one !== unknownType)
+  if (check.difference !== undefined)
+    return { ...outcome, check, result: 'changed', differences: [...known, `other values ${check.difference}`] }
+  const isExact = outcome.result === 'changed' && known.length === 0
+  return { ...outcome, check, result: isExact ? 'exact' : outcome.result, differences: known }
 }
 
 const toMap = (all: readonly string[] = []): ReadonlyMap<string, string> =>

@@ -20,6 +20,8 @@ export interface AlertSql {
   readonly isWhole: boolean
   /** What depends on the order of the rows, where the query does not sort them by time. */
   readonly unsorted?: string
+  /** Whether the text of the query tells that Grafana takes the result for a number. */
+  readonly isNumber: boolean
 }
 
 interface Column {
@@ -36,7 +38,10 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { has } = select
   const roles = rolesOf(select)
   const { value, time, labels } = roles
-  const isWhole = isCount(value.expression) && reduction?.reducer !== 'mean'
+  const shape = {
+    isWhole: isCount(value.expression) && reduction?.reducer !== 'mean',
+    isNumber: isNumberInGrafana(value.expression),
+  }
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
   if (isCall(value.expression, /^toBool$/i)) return refuse('the rule always fails in Grafana, which takes no Bool for a number')
   if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
@@ -45,12 +50,12 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   if (labels.length > 0 || time !== undefined) {
     const { isDescending, unsorted } = readOrder(select, roles, reduction)
     const combined = combineRows(select, { ...roles, isDescending }, reduction, worst)
-    return { ...combined, missing: 'rows', isWhole, ...(unsorted !== undefined && { unsorted }) }
+    return { ...combined, ...shape, missing: 'rows', ...(unsorted !== undefined && { unsorted }) }
   }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
-  const shape = { isGrouped: false, missing: missingOf(select, value), isWhole, mayHaveRows: isRow && !has('LIMIT 1') } as const
-  return { ...shape, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
+  const row = { isGrouped: false, missing: missingOf(select, value), mayHaveRows: isRow && !has('LIMIT 1') } as const
+  return { ...shape, ...row, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
 }
 
 function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
@@ -206,13 +211,25 @@ function isCall(expression: string, name: RegExp) {
 }
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */
-function isNumber(expression: string) {
+const isNumber = (expression: string) => isMadeOf(expression, /^(?:count|uniq|avg|toFloat|toU?Int|date_?diff)\w*$/i)
+
+/** Calls, quotients and comparisons, which are numbers whatever they are of: `max` can be a time or a text. */
+const isNumberInGrafana = (expression: string) =>
+  isMadeOf(expression, /^(?:(?:count|uniq|avg|sum|toFloat|toU?Int|toDecimal)\w*|date_?diff|round|floor|ceil|abs|length)$/i) ||
+  isMadeOf(expression, /^\w+$/, /^(?:[*/%<>=!().,]|\w+|\s+)$/, /^[*/%<>=]$/)
+
+/** Whether all that is outside of brackets is a call of such a function, a number or one of the signs, with one that is needed. */
+function isMadeOf(expression: string, calls: RegExp, signs = /^(?:[-+*/().]|\d+|\s+)$/, needed = /(?:)/) {
   const tokens = toTokens(expression)
   let depth = 0
-  return tokens.every((token, i) => {
-    if (token === '(') depth++
+  const outside = tokens.filter((token) => {
     if (token === ')') depth--
-    const isCall = /^(?:count|uniq|avg|toFloat|toU?Int|date_?diff)\w*$/i.test(token) && tokens[i + 1] === '('
-    return depth > 0 || isCall || /^(?:[-+*/().]|\d+|\s+)$/.test(token)
+    const isOutside = depth === 0
+    if (token === '(') depth++
+    return isOutside
   })
+  return (
+    outside.some((token) => needed.test(token)) &&
+    outside.every((token, i) => (calls.test(token) && outside[i + 1] === '(') || signs.test(token))
+  )
 }
