@@ -3,6 +3,7 @@ import { composeUpdate } from '../../kinds/compare.ts'
 import { PendingId } from '../../kinds/directory.ts'
 import { type Body, type KindWire, listOf, type StoredObject } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
+import type { Kinds } from '../../kinds/kinds.ts'
 import { missingSqlKey } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { dayMs } from '../../platform/core/durations.ts'
@@ -16,7 +17,7 @@ import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQue
 import { type ReadSeries, type Refusal, requestSeries, type ServerAccess } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
-import { type Change, changesOf, isDifference } from '../../sync/decide/change.ts'
+import { type Change, changesOf, isDifference, type Plan } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -119,8 +120,13 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
 
 export const daysOf = ({ fromMs, untilMs }: TimeRange): number => Math.ceil((untilMs - fromMs) / dayMs)
 
-/** A plan of files without errors. */
-export type ServerPlan = PlanningResult & { readonly storedObjects: StoredObjects }
+/** What the queries of alerts are read from: a plan of files without errors, or the objects as they are. */
+export interface ServerPlan {
+  readonly plan: Pick<Plan, 'changes'>
+  readonly kinds: Kinds
+  readonly storedObjects: StoredObjects
+  readonly found: Pick<PlanningResult['found'], 'objects' | 'slos'>
+}
 
 interface ComparisonContext extends ServerPlan {
   readonly range: TimeRange

@@ -4,6 +4,7 @@ import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/aler
 import { type PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
+import { createKinds } from '../../kinds/kinds.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { maxQueryMs, type SqlQuery } from '../../platform/api/sql.ts'
@@ -46,6 +47,7 @@ import {
   type Outcome,
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
+import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
 import { compareAlerts, desiredBody, type ServerPlan, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
 import {
   evaluationRules,
@@ -186,6 +188,19 @@ export async function findBrokenAlerts(
   }
 }
 
+/** The values of stored alerts, and what they prove. `late` are those that were not asked for. */
+export async function judgeStoredAlerts(context: QueryContext, storedObjects: StoredObjects, alerts: readonly StoredObject[]) {
+  const kinds = createKinds(context.profile, context.clock.now())
+  const asking = await openQueries(context, { kinds, storedObjects, plan: { changes: [] }, found: { objects: [], slos: [] } })
+  const plan = { changes: alerts.map((alert) => toChange(alert, asking)) }
+  const range = { fromMs: asking.nowMs, untilMs: asking.nowMs }
+  const compared = await compareAlerts({ ...asking.planned, plan }, context.api, range, false)
+  return gatherEvidence(
+    compared.flatMap(({ change, next }) => (next === undefined ? [] : [{ change, next, isOnChanged: false, checks: [] }])),
+    asking,
+  )
+}
+
 /** `outcomes` are there after an apply, and have the ids of the sources that it created. */
 async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?: readonly Outcome[]): Promise<Asking> {
   const { storedObjects, plan, kinds } = planned
@@ -263,7 +278,7 @@ async function askSql(query: SqlQuery, { api, service }: Asking, shape: SqlShape
     return { value: answer.kind === 'rows' && shape === 'number' ? valueOfNumber(answer) : undefined }
   } catch (thrown) {
     const failure = toFailure(thrown)
-    if (failure.kind === 'authentication' || failure.kind === 'permission') throw failure
+    if (failure.kind === 'authentication' || failure.kind === 'permission' || failure.kind === 'canceled') throw failure
     return { reason: causeOf(failure) }
   }
 }

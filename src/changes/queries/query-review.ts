@@ -6,12 +6,14 @@ import { table } from '../../platform/report/table.ts'
 import { isDifference } from '../../sync/decide/change.ts'
 import type { Review } from '../review.ts'
 
+export const alertFacts = z.array(z.object({ key: z.string(), name: z.string(), fact: z.string() }))
+
+type AlertFacts = z.output<typeof alertFacts>
+
 const checkedAlerts = z.object({
   alertCount: z.int().describe('Alerts whose query, or whose source, the plan creates or changes.'),
   checkedCount: z.int().describe('Those that the server was asked about.'),
-  facts: z
-    .array(z.object({ key: z.string(), name: z.string(), fact: z.string() }))
-    .describe('The values of these alerts in the last 24 hours, and in 7 days where a window is 6 hours or longer.'),
+  facts: alertFacts.describe('The values of these alerts in the last 24 hours, and in 7 days where a window is 6 hours or longer.'),
 })
 
 export interface QueryAnswer {
@@ -19,6 +21,12 @@ export interface QueryAnswer {
 }
 
 const maxOpenFacts = 10
+
+export function factTable(title: string, facts: AlertFacts): Part {
+  if (facts.length === 0) return undefined
+  const columns = { Alert: ({ key, name }: AlertFacts[number]) => key || name, Values: ({ fact }: AlertFacts[number]) => fact }
+  return facts.length > maxOpenFacts ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
+}
 
 export const queryReview = {
   details: { checkedAlerts: checkedAlerts.optional().describe('The alerts that the plan creates or changes, with their values.') },
@@ -33,12 +41,7 @@ export const queryReview = {
       ? []
       : say` · ${checked.checkedCount} of ${plural(checked.alertCount, 'alert')} checked`
   },
-  blocks({ checkedAlerts: checked }): Part {
-    if (checked === undefined || checked.facts.length === 0) return undefined
-    const [title, { facts }] = ['Values of changed alerts', checked]
-    const columns = { Alert: ({ key, name }: (typeof facts)[number]) => key || name, Values: ({ fact }: (typeof facts)[number]) => fact }
-    return facts.length > maxOpenFacts ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
-  },
+  blocks: ({ checkedAlerts: checked }): Part => factTable('Values of changed alerts', checked?.facts ?? []),
 } satisfies Review<object, QueryAnswer>
 
 export const sloReview = {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { fetchBackups } from '../../backups/backups-api.ts'
+import { alertFacts, factTable } from '../../changes/queries/query-review.ts'
 import { readUsageCost } from '../../cost/usage/usage-api.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
@@ -37,6 +38,7 @@ const doctorCheck = z.object({
   kind: z.string().optional().describe('The kind of the failure.'),
   missing: z.string().optional().describe('What does not exist: `organization` or `service`.'),
   advice: z.string().optional().describe('How to fix a failure.'),
+  facts: alertFacts.optional().describe('The values of the managed alerts, as in a plan.'),
 })
 
 type DoctorCheck = z.output<typeof doctorCheck>
@@ -77,9 +79,11 @@ export const doctor = defineOperation({
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
         skipReason = `because ${probe.name} failed`
     }
-    const { profile } = context
-    if (skipReason === undefined && context.service !== undefined && context.api.hasSql)
-      checks.push(...(await (await import('./sql-grants.ts')).checkSqlGrants(context, context.service)))
+    const { profile, service } = context
+    if (skipReason === undefined && service !== undefined && context.api.hasSql) {
+      const hasAlerts = checks.some(({ name, found = 0 }) => name === 'alerts' && found > 0)
+      checks.push(...(await checkWithSql({ ...context, service }, hasAlerts)))
+    }
     if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
     const limit = context.api.rateLimit()
     const detail =
@@ -88,7 +92,6 @@ export const doctor = defineOperation({
         : `${limit.remaining} of ${limit.limit} requests left in this window`
     checks.push(skipReason === undefined ? { name: rateLimitName, outcome: 'ok', detail } : skip(rateLimitName, skipReason))
     const healthy = checks.every(({ outcome }) => outcome !== 'failed')
-    const { service } = context
     const checkedServiceId = service === undefined || isServer(service) ? undefined : service.serviceId
     return { healthy, requestsLeft: limit?.remaining, checks, checkedServer: context.apiOrigin, checkedServiceId }
   },
@@ -114,9 +117,25 @@ export const doctor = defineOperation({
   report: ({ checks, checkedServiceId }) => ({
     headline: doctorHeadline(checks),
     ...(checkedServiceId !== undefined && { services: say`service ${checkedServiceId}` }),
-    blocks: [checkTable(checks), ...describeCauses(checks).map((text): Block => ({ kind: 'message', text }))],
+    blocks: [
+      checkTable(checks),
+      ...describeCauses(checks).map((text): Block => ({ kind: 'message', text })),
+      factTable(
+        'Values of managed alerts',
+        checks.flatMap(({ facts = [] }) => facts),
+      ),
+    ],
   }),
 })
+
+/** What the role of the key may do, and the values of alerts. No job needs either. */
+async function checkWithSql(context: DoctorContext & { readonly service: Target }, hasAlerts: boolean): Promise<readonly DoctorCheck[]> {
+  const grants = await (await import('./sql-grants.ts')).checkSqlGrants(context, context.service)
+  if (!hasAlerts) return grants
+  const name = 'values'
+  const values = await runProbe({ name, run: async () => (await import('./alert-values.ts')).checkAlertValues(context) })
+  return [...grants, values.outcome === 'failed' ? skip(name, values.detail.split('\n', 1)[0] ?? '') : values]
+}
 
 function describeCauses(checks: readonly DoctorCheck[]) {
   const parts = checks

@@ -17,7 +17,7 @@ it('the demo of a self-hosted server shows alerts and dashboards as code, and wh
   expect(exitCode).toBe(0)
   const verdicts = stdout.split('\n').flatMap((line) => /^ {3}([✔✖] .*)/.exec(line)?.[1] ?? [])
   expect(verdicts).toEqual([
-    '✔ 8 checks passed',
+    '✔ 9 checks passed',
     expect.stringMatching(/^✔ Backtest of 1 alert over 7 days until /),
     '✔ 1 dashboard: 0 exact, 1 changed',
     '✔ Plan for demo/shop (2 to create)',

@@ -213,3 +213,42 @@ describe('what the role of the key may do with SQL', () => {
   it('is not known where the server does not say it', async () =>
     expect(await checkOf(undefined)).toEqual(['pass', 'skipped', expect.stringContaining('Not enough privileges')]))
 })
+
+describe('the values of managed alerts', () => {
+  const hosted = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
+  const run = (inputs: Readonly<Record<string, string>>, files: object = {}) =>
+    invokeText({
+      inputs: { ...inputsFor(hosted(), 'hyperdx'), ...inputs },
+      files: Object.fromEntries(Object.entries(files).map(([name, value]) => [name, JSON.stringify(value)])),
+    })
+  const valuesOf = ({ document }: Awaited<ReturnType<typeof run>>) =>
+    (document.checks as readonly { readonly name: string }[]).find(({ name }) => name === 'values')
+  const tile = (name: string, where: string) => ({
+    name,
+    config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where }] },
+  })
+  const alert = (name: string) => ({
+    ...{ name, dashboard: 'shop', tile: name, interval: '5m', threshold: 20 },
+    channel: { type: 'webhook', webhook: 'oncall' },
+  })
+
+  it('the values of managed alerts are facts, and one that can never fire is a warning', async () => {
+    expect(valuesOf(await run({ operation: 'doctor' }))).toEqual({ name: 'values', outcome: 'ok', detail: 'no managed alerts' })
+    const content = {
+      dashboards: { shop: { name: 'Shop', tiles: [tile('Errors', 'SeverityText:error'), tile('Typo', 'ServiceName:chekout')] } },
+      alerts: { errors: alert('Errors'), typo: alert('Typo') },
+    }
+    await run({ operation: 'apply', files: 'a.json', project: 'shop/main' }, { 'a.json': content })
+    const ran = await run({ operation: 'doctor' })
+    expect(valuesOf(ran)).toMatchObject({
+      outcome: 'warning',
+      advice: '2 of 2 managed alerts looked at, over 24 h: 1 problem',
+      detail: expect.stringMatching(/\nalert "Typo" \(\w+\): no row matches `ServiceName:chekout` in 7 days; did you mean `checkout`\?$/),
+      facts: expect.arrayContaining([
+        { key: '', name: 'Typo', fact: 'now none; 24 h: no value; ≥ 20: not reached' },
+        { key: '', name: 'Errors', fact: expect.stringMatching(/^now .*; 24 h: .* in \d+ of 288 windows; ≥ 20: /) },
+      ]),
+    })
+    expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
+  })
+})
