@@ -202,12 +202,14 @@ const maxListed = 8
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune) {
   const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
-  const lines = listFirst(moved, maxListed, (count) => `… and ${count} more`).map((line) => `- ${line}`)
+  const held = planned.plan.diagnostics.filter(isAboutHeld).map(({ message }) => message)
+  const [lines = [], reasons = []] = [moved, held].map((all) => listFirst(all, maxListed, (count) => `… and ${count} more`))
   throw new WatchkeeperError(
     'conflict',
     [
       'The files or the service have changed since the plan was made, so nothing was written:',
-      ...lines,
+      ...lines.map((line) => `- ${line}`),
+      ...reasons,
       'Run plan again and review the new plan.',
     ].join('\n'),
   )

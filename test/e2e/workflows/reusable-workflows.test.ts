@@ -122,7 +122,8 @@ it('the secrets of webhooks reach plan, apply and drift, no output has them, and
   const planned = await planAndApply({ files, secrets: given, github: pullRequest('shop/infra') })
   expect([planned.outputs.status, planned.jobs.plan?.outputs['needs-apply']]).toEqual(['pass', 'true'])
   const { jobs, outputs } = await planAndApply({ files })
-  expect([jobs.plan?.result, jobs.apply?.result, outputs.status, outputs.applied]).toEqual(['success', 'failure', 'fail', 'false'])
+  expect([jobs.plan?.result, jobs.apply?.result, outputs.status, outputs.applied]).toEqual(['success', 'failure', 'error', 'false'])
+  expect(outputs['failure-reason']).toContain('WEBHOOK_PAGER_URL, WEBHOOK_PAGER_TOKEN are not set, so the secret cannot be sent')
   const missing = await drift({})
   expect([missing.jobs.drift?.result, missing.outputs.status, stored()]).toEqual(['failure', 'fail', []])
 
