@@ -130,7 +130,7 @@ const omissions =
 
 const valueColumns = {
   'Notifies at': ({ next }: BacktestedAlert) => describeTimes(next),
-  'Values (█ breaches)': ({ next }: BacktestedAlert) => trusted(next?.sparkline ?? ''),
+  'Windows (█ breaches)': ({ next }: BacktestedAlert) => trusted(next?.sparkline ?? ''),
   '> Values': ({ next }: BacktestedAlert) => next?.fact,
 }
 

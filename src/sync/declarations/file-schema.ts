@@ -62,6 +62,7 @@ export type DeclarationsFile = z.input<typeof declarationsSchema>
 export const frameSchema = z.strictObject({
   ...editing,
   defaults: defaults.optional(),
+  instances: z.unknown().optional(),
   ...bySection(() => z.record(z.string(), z.unknown()).optional()),
   slos: z.record(z.string(), z.unknown()).optional(),
   incidents: z.record(z.string(), z.unknown()).optional(),

@@ -177,7 +177,7 @@ alerts:
     ['alert: {}', 'f.yml:1:1 schema: "alert" is an unknown field; did you mean "alerts"?'],
     [
       '__proto__: {}',
-      'f.yml:1:1 schema: "__proto__" is an unknown field; accepted: $schema, defaults, dashboards, savedSearches, alerts, webhooks, sources, slos, incidents',
+      'f.yml:1:1 schema: "__proto__" is an unknown field; accepted: $schema, defaults, instances, dashboards, savedSearches, alerts, webhooks, sources, slos, incidents',
     ],
   ])('a file is rejected with an unknown section: %s', (text, line) => {
     expect(lines(readText(text).diagnostics)).toEqual([line])
