@@ -172,7 +172,7 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
   const sample = byHash(onlyGroups(values, others), limit)
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
   const [rows, restoredRows, valuedRows] = [sumBy(counted, 'rows'), sumBy(counted, 'restoredRows'), sumBy(valued, 'rows')]
-  const [impossible, ofBackup] = [ages.filter(({ age }) => age === otherAges.impossible), ages.filter(({ age }) => age !== otherAges.newer)]
+  const [impossible = [], newer = []] = [otherAges.impossible, otherAges.newer].map((age) => ages.filter((one) => one.age === age))
   const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
   const newest = counted.filter(({ age }) => age >= 0).toSorted((a, b) => a.age - b.age)
   return {
@@ -184,12 +184,9 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
     kept: Math.min(sumBy(counted, 'kept'), Math.round(rows - (rows * lost) / Math.max(1, valuedRows))),
     /** Rows without a time may be newer. */
     undated: sumBy(undated, 'rows'),
-    newer: sumBy(
-      ages.filter(({ age }) => age === otherAges.newer),
-      'rows',
-    ),
+    newer: sumBy(newer, 'rows'),
     /** The backup has newer rows, so the times are not those of the rows. */
-    isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * sumBy(ofBackup, 'restoredRows'),
+    isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
     /** The newest groups with 20 rows, without those within newestWithin. */
     newest: newest.filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
   }
@@ -233,19 +230,17 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
 async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<ReturnType<typeof readTime>>>): Promise<JudgedTable> {
   const proof = timed.dated === 0 ? undefined : await prove(comparison, timed.reading, timed.spanMs)
   const judged = proof?.rows ? await judgeProven(comparison, proof) : undefined
-  if (proof && judged && (!proof.isOtherTime || judged.outcome === 'fail')) return passes(judged) ? withoutNewer(judged, proof) : judged
+  if (proof && judged && (!proof.isOtherTime || judged.outcome === 'fail')) {
+    // A time that is not that of the write, such as one of an appointment, leaves out rows that the backup should have.
+    if (!passes(judged) || proof.newer <= proof.rows) return judged
+    const newer = `${proof.newer} of ${proof.newer + proof.rows} rows are newer than the backup by the column ${quote(judged.timeColumn ?? '', 60)}`
+    return { ...judged, ...warn([judged.reason, `${newer}, and were not compared`].filter(Boolean).join('; ')) }
+  }
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
   const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
-}
-
-/** A time that is not that of the write, such as one of an appointment, leaves out rows that the backup should have. */
-function withoutNewer(judged: JudgedTable, { newer, rows, reading: { time } }: Proof): JudgedTable {
-  if (newer <= rows || time === undefined) return judged
-  const why = `${newer} of ${newer + rows} rows are newer than the backup by the column ${quote(time.name, 60)}, and were not compared`
-  return { ...judged, ...warn([judged.reason, why].filter(Boolean).join('; ')) }
 }
 
 /** Defaults that are computed when a row is read that is older than the column. */

@@ -1,6 +1,7 @@
 // The result of verify-restore, and its rules for checks and the whole run. A value that is missing never counts as verified.
 import * as z from 'zod'
 import { fromText } from '../platform/core/decimal.ts'
+import { keysOf } from '../platform/core/keys.ts'
 import { backupDetails, known, knownNumber } from './backups.ts'
 import type { Check } from './checks-file.ts'
 import type { Unread } from './restored-data.ts'
@@ -87,18 +88,16 @@ export type RestoreResult = z.output<typeof output> & z.output<typeof details>
 
 type Value = { readonly value: string } | Unread
 
+const comparisons = { atLeast: 'gte', atMost: 'lte', equals: 'eq' } as const
+
 /** `original` is undefined for a check without `tolerance`. */
 export function judgeCheck(check: Check, restored: Value, original: Value | undefined): ComparedPart {
   if ('unread' in restored) return unknown(restored.unread)
   const value = exactNumber(restored.value)
   if (value === undefined) return fail(`is ${restored.value}, which is not a number`)
-  for (const [name, holds] of [
-    ['atLeast', 'gte'],
-    ['atMost', 'lte'],
-    ['equals', 'eq'],
-  ] as const) {
+  for (const name of keysOf(comparisons)) {
     const limit = check[name]
-    if (limit !== undefined && !value[holds](String(limit))) return fail(`is ${restored.value}, and ${name} is ${limit}`)
+    if (limit !== undefined && !value[comparisons[name]](String(limit))) return fail(`is ${restored.value}, and ${name} is ${limit}`)
   }
   if (check.tolerance === undefined) return pass
   if (original === undefined || 'unread' in original) return unknown(`not compared with the original: ${original?.unread ?? 'not read'}`)

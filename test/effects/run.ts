@@ -25,7 +25,7 @@ import { declaredQueries, twinDashboard } from './queries.ts'
 import { type Arrival, arrivalProblems, receiverDeclarations, receiverSecrets, receivers, recordArrivals } from './receivers.ts'
 import { compareWithCheckSlo, type SloAccess, type SloEvaluation } from './slos.ts'
 import { type Dump, differencesOf, type Written, writtenBy } from './stored.ts'
-import { declareValues, explainFact, valueCases, warnedKeys } from './values.ts'
+import { declareValues, explainFact, explainRange, valueCases, warnedKeys } from './values.ts'
 import { target, webDashboards } from './web-dashboards.ts'
 
 const help = `Usage: npm run effects -- --server URL --checkout PATH --mongo URI [options]
@@ -239,6 +239,7 @@ interface Findings {
     | 'of them unknown'
     | 'alerts with values'
     | 'values of windows'
+    | 'values of days'
     | 'messages to receivers'
     | 'evaluations of SLOs'
     | 'of them firing'
@@ -619,6 +620,15 @@ function compareFacts(
     if (explained === 'unknown') continue
     findings.counts['values of windows'] += 1
     if (!isEqual) findings.differences.push(`values, ${key}: ${explained}`)
+    const dayOf = rows.flatMap(({ lastValues }) =>
+      (lastValues as readonly Json[]).flatMap(({ startTime, count }) => {
+        const age = atMs - Date.parse(String(startTime))
+        return age >= 0 && age <= 86_700_000 ? [Number(count)] : []
+      }),
+    )
+    const strange = explainRange(fact, dayOf)
+    findings.counts['values of days'] += dayOf.length > 0 ? 1 : 0
+    if (strange !== undefined) findings.differences.push(`values of a day, ${key}: ${strange}`)
     if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
       findings.differences.push(`values, ${key}: always fires, and without a warning`)
   }
@@ -792,6 +802,7 @@ async function compareWriters(options: Options): Promise<Findings> {
       'of them unknown': 0,
       'alerts with values': 0,
       'values of windows': 0,
+      'values of days': 0,
       'messages to receivers': 0,
       'evaluations of SLOs': 0,
       'of them firing': 0,

@@ -200,13 +200,29 @@ export function warnedKeys(diagnostics: readonly { readonly severity: string; re
   )
 }
 
+const isNear = (one: number, value: number): boolean => Math.abs(one - value) <= Math.abs(one) * 1e-3
+
+const numbersOf = (texts: readonly string[]): readonly number[] =>
+  // The server counts no value as 0.
+  texts.map((one) => (one === 'none' ? 0 : Number(one.replaceAll(',', ''))))
+
+/** How the range of a day in a fact differs from the values of its windows: every window was read, or a sample of them. */
+export function explainRange(fact: string, values: readonly number[]): string | undefined {
+  const [, low, high = low, filled, all] = /; 24 h: ([^;]*?)(?: … ([^;]*?))? in (\d+) of (\d+) windows/.exec(fact) ?? []
+  if (low === undefined || high === undefined || values.length === 0) return undefined
+  const [least = 0, most = 0] = numbersOf([low, high])
+  const isWhole = filled === '288' && all === '288'
+  const isEqual = isWhole
+    ? isNear(least, Math.min(...values.filter((one) => one !== 0 || least === 0))) && isNear(most, Math.max(...values))
+    : [least, most].every((one) => values.some((value) => isNear(one, value)))
+  return isEqual ? undefined : `${fact} / the alert task: ${Math.min(...values)} … ${Math.max(...values)} of ${values.length} windows`
+}
+
 /** How a fact differs from the values of a window; undefined where it does not, and `unknown` without a value of one. */
 export function explainFact(fact: string, values: readonly number[]): string | undefined {
   const [, low, high = low] = /^now ([^;]*?)(?: … ([^;]*?))?;/.exec(fact) ?? []
   if (low === undefined || fact.includes('its past is unknown')) return 'unknown'
-  // The server counts no value as 0.
-  const [least, most] = [low, high].map((one = '') => (one === 'none' ? 0 : Number(one.replaceAll(',', ''))))
-  const isNear = (one = 0, value: number): boolean => Math.abs(one - value) <= Math.abs(one) * 1e-3
+  const [least = 0, most = 0] = numbersOf([low, high ?? low])
   // A group without rows is stored as 0, beside those with rows.
   const compared = values.some((one) => one !== 0) ? values.filter((one) => one !== 0 || least === 0) : values
   return isNear(least, Math.min(...compared)) && isNear(most, Math.max(...compared))
