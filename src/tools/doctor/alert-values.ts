@@ -1,7 +1,9 @@
 // What the values of a day say about alerts that are stored already. Apart, because it runs only where a server has such alerts.
 
 import { judgeStoredAlerts } from '../../changes/queries/query-problems.ts'
+import type { Alert } from '../../kinds/alert/alert.ts'
 import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
+import { collections } from '../../kinds/collections.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { readStoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -9,10 +11,11 @@ import { readStoredObjects } from '../../sync/plan/stored-objects.ts'
 /** Of managed alerts only: those that can never fire, or always do, are a warning. */
 export async function checkAlertValues(context: Context<'read', 'service-or-server'>) {
   const { api, service, profile, clock } = context
-  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(), wantsConnections: false })
   const kind = createAlertKind(profile, clock.now())
-  const managed = storedObjects.alert.filter((alert) => kind.readMarker(kind.toBody(alert)) !== undefined)
-  if (managed.length === 0) return { detail: 'no managed alerts' }
+  const isManaged = (alert: Alert): boolean => kind.readMarker(kind.toBody(alert)) !== undefined
+  if (!(await collections.alert.list(api, service)).items.some(isManaged)) return { detail: 'no managed alerts' }
+  const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(), wantsConnections: false })
+  const managed = storedObjects.alert.filter(isManaged)
   const { facts, diagnostics, late } = await judgeStoredAlerts(context, storedObjects, managed)
   const problems = diagnostics.filter(({ severity }) => severity !== 'note').map(({ message }) => message)
   const detail = `${managed.length - late.size} of ${plural(managed.length, 'managed alert')} looked at, over 24 h`

@@ -297,7 +297,8 @@ describe('doctor', () => {
       expect.stringMatching(/^webhooks: \d+ found$/),
       expect.stringMatching(/^saved searches: \d+ found$/),
       'SQL: its role can only read',
-      'rate limit: 94 of 100 requests left in this window',
+      'values: no managed alerts',
+      'rate limit: 93 of 100 requests left in this window',
     ])
   })
 
