@@ -99,16 +99,14 @@ function ownPrograms(runner: Environment, { urlOf, takeRequestCount }: UsageApi)
   const usageCost = ['usage-cost', '--period', '2026-01-01..2026-01-31', '--budget', '100000']
   const env = Object.fromEntries(settings(1).map(([name, value]) => [`WATCHKEEPER_${name.replaceAll('-', '_')}`, value]))
   return [
-    ...serviceCounts.map((services) => step('a closed month with one request', services, requiring(1), month)),
-    // The first days of a month and the four weeks before them fit into one request.
-    ...serviceCounts.map((services) =>
-      step('the month to date with two requests', services, requiring(1, 2), { INPUT_PERIOD: 'month-to-date' }),
-    ),
+    ...serviceCounts.map((services) => step('a closed month and the four weeks before it', services, requiring(2), month)),
+    // With the days that a forecast learns from, in requests of at most 31 days.
+    ...serviceCounts.map((services) => step('the month to date', services, requiring(2, 4), { INPUT_PERIOD: 'month-to-date' })),
     { title: say`watchkeeper --version`, args: [commandLine, '--version'], env: {} },
     { title: say`watchkeeper --help`, args: [commandLine, '--help'], env: {} },
-    { title: say`watchkeeper usage-cost: a closed month, one request`, args: [commandLine, ...usageCost], env, check: requiring(1) },
+    { title: say`watchkeeper usage-cost: a closed month`, args: [commandLine, ...usageCost], env, check: requiring(2) },
     { title: say`the single executable: --version`, file: executablePath, args: ['--version'], env: {} },
-    { title: say`the single executable: usage-cost`, file: executablePath, args: usageCost, env, check: requiring(1) },
+    { title: say`the single executable: usage-cost`, file: executablePath, args: usageCost, env, check: requiring(2) },
   ]
 }
 
