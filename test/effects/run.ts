@@ -627,8 +627,8 @@ function compareFacts(
       }),
     )
     const strange = explainRange(fact, dayOf)
-    findings.counts['values of days'] += dayOf.length > 0 ? 1 : 0
-    if (strange !== undefined) findings.differences.push(`values of a day, ${key}: ${strange}`)
+    if (strange !== 'unknown') findings.counts['values of days'] += 1
+    if (strange !== undefined && strange !== 'unknown') findings.differences.push(`values of a day, ${key}: ${strange}`)
     if (rows.every(({ state }) => state === 'ALERT') && !warned.has(key))
       findings.differences.push(`values, ${key}: always fires, and without a warning`)
   }

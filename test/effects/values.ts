@@ -206,10 +206,10 @@ const numbersOf = (texts: readonly string[]): readonly number[] =>
   // The server counts no value as 0.
   texts.map((one) => (one === 'none' ? 0 : Number(one.replaceAll(',', ''))))
 
-/** How the range of a day in a fact differs from the values of its windows: every window was read, or a sample of them. */
+/** How the range of a day in a fact differs from the values of its windows, all or a sample; `unknown` without a range or values. */
 export function explainRange(fact: string, values: readonly number[]): string | undefined {
   const [, low, high = low, filled, all] = /; 24 h: ([^;]*?)(?: … ([^;]*?))? in (\d+) of (\d+) windows/.exec(fact) ?? []
-  if (low === undefined || high === undefined || values.length === 0) return undefined
+  if (low === undefined || high === undefined || values.length === 0) return 'unknown'
   const [least = 0, most = 0] = numbersOf([low, high])
   const isWhole = filled === '288' && all === '288'
   const isEqual = isWhole
