@@ -63,7 +63,7 @@ async function findWorkspaceFiles(root: string, globs: readonly string[], input:
   return { paths, ...(links.length > 0 && { links }), skipped }
 }
 
-/** A directory stands for all of its files. */
+/** The path of a directory means all of its files. */
 const patternsOf = (root: string, globs: readonly string[]): Promise<readonly string[]> =>
   Promise.all(
     globs.map((one) =>

@@ -155,7 +155,7 @@ export const horizonDays = 3650
 /** A week has every weekday once. */
 const minFinalDays = 7
 
-/** More days would include use that is no longer usual. */
+/** The usage of more days ago can differ from that of today. */
 const maxFinalDays = 28
 
 /** Records are final when the API has locked them. The latest days without a gap, in whole weeks, so that each weekday has the same weight. */

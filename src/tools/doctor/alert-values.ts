@@ -1,4 +1,4 @@
-// What the values of a day say about alerts that are stored already. Apart, because it runs only where a server has such alerts.
+// What the values of a day say about stored alerts. Apart, because it loads what evaluates queries, and few servers need that.
 
 import { judgeStoredAlerts } from '../../changes/queries/query-problems.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'

@@ -202,7 +202,7 @@ describe('a base', () => {
 })
 
 describe('a server with an order of its own', () => {
-  it('stores the webhooks of an alert in it, which is no difference once the base has it, and a renamed webhook is one', () => {
+  it('stores the webhooks of an alert in its base, so that only a renamed webhook is a difference', () => {
     const webhook = [
       { id: 'a', name: 'oncall' },
       { id: 'b', name: 'incidents' },
