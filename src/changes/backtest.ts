@@ -63,7 +63,7 @@ export const backtest = defineOperation({
     requestCount: z.int().describe('Number of requests for values.'),
     incidentCount: z.int().describe('Incidents of the files.'),
     ...outcomeCounts,
-    days: z.int().describe('Length of the backtest in days, rounded.'),
+    days: z.int().describe('Length of the backtest in days, rounded up.'),
     until: z.string().describe('End of the backtest.'),
     alerts: z.array(backtestedAlert).describe('The alerts, in the order of the files.'),
     incidents: z.array(checkedIncident).describe('The incidents of the files, whatever the period is.'),

@@ -90,7 +90,9 @@ function commandsFor(result: PlanResult, { request, project }: PlanningResult, s
   const aim = { ...request, project, service }
   return {
     ...(drifted.length > 0 && { applyCommand: applyCommand(aim) }),
-    ...(result.objects.some((one) => isDifference(one) && isPullable(one)) && { pullCommand: `${commandFor('pull', aim)} --only drifted` }),
+    ...(result.objects.some((one) => isDifference(one) && one.origin === 'service' && isInFile(one)) && {
+      pullCommand: `${commandFor('pull', aim)} --only drifted`,
+    }),
   }
 }
 
@@ -106,8 +108,7 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 }
 
 /** pull edits no template, and nothing that files make of other objects. */
-const isPullable = ({ origin, instance, madeFrom }: PlannedObject) =>
-  origin === 'service' && instance === undefined && madeFrom === undefined
+const isInFile = ({ instance, madeFrom }: PlannedObject) => instance === undefined && madeFrom === undefined
 
 function whoActs(object: PlannedObject, result: PlanResult) {
   const { action, origin, instance, madeFrom, notes } = object
@@ -117,8 +118,13 @@ function whoActs(object: PlannedObject, result: PlanResult) {
       notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
       '. ',
     )}`
-  if (action === 'create')
-    return say`Only in the files. Apply creates it. If someone deleted it, pull with ${trusted(spellInput('only', 'drifted-or-deleted'))} deletes it in the files, too`
+  if (action === 'create') {
+    const only = say`Only in the files. Apply creates it`
+    const isRemovable = isInFile(object) && object.kind !== 'source' && result.environment === undefined
+    return isRemovable
+      ? say`${only}. If someone deleted it, pull with ${trusted(spellInput('only', 'drifted-or-deleted'))} deletes it in the files, too`
+      : only
+  }
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`
   const place = instance === undefined ? madeFrom : `instances.${instance}`

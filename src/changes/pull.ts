@@ -130,8 +130,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(kindNames), wantsConnections: true })
-  const { found, diagnostics: sourceDiagnostics } = await withSources(inFiles, storedObjects.source)
-  if (errorsIn(sourceDiagnostics).length > 0) return { project, draft: nothing, diagnostics: sourceDiagnostics }
+  const found = await withSources(inFiles, storedObjects.source)
   const aim = { files: input.files, env: environment?.name, project, service }
   const options = { ...optionsFor(files, kinds, aim), previousOwner: context.previousOwner, environmentPath: environment?.path }
   const planWith = (declarations: Pick<Declarations, 'objects'>): Promise<Plan> => planForServer(api, declarations, storedObjects, options)
@@ -159,7 +158,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
     await context.checkpoint()
     const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
     const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
-    const { found: declarations } = await withSources(drafted, storedObjects.source)
+    const declarations = await withSources(drafted, storedObjects.source)
     const read = { declarations, diagnostics: declarations.diagnostics, plan: await planWith(declarations) }
     const linked = candidate.objects.filter(({ isEdited, path = '' }) => isEdited && links.includes(path))
     const failures = new Map([

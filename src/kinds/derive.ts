@@ -2,7 +2,7 @@
 // body, what clears a field in an update, and how `pull` spells a stored value. The metadata of a field says how the API has it.
 import * as z from 'zod'
 import { oncePer } from '../platform/core/concurrency.ts'
-import { type Diagnostic, diagnosticOf, type Rules } from '../platform/core/diagnostics.ts'
+import { diagnosticOf, type Rules } from '../platform/core/diagnostics.ts'
 import { isExactNumber } from '../platform/core/json.ts'
 import { mapItems } from '../platform/core/keys.ts'
 import { quote } from '../platform/core/text.ts'
@@ -11,7 +11,7 @@ import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './d
 import { tilesNamed } from './dashboard/tiles.ts'
 import { type Directory, type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
-import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext, ResolvedDeclaration } from './kind.ts'
+import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext, ResolvedDeclaration, UnresolvedReference } from './kind.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -210,10 +210,11 @@ type ReferenceResolver = ReturnType<typeof createReferenceResolver>
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 function createReferenceResolver(declared: DeclaredObject, context: ResolveContext) {
   const { directory, sources, tilesOf } = context
-  const diagnostics: Diagnostic[] = []
+  const diagnostics: UnresolvedReference[] = []
   const unknown = new Set<unknown>()
   const report = (path: readonly PropertyKey[], message: string): undefined => {
-    diagnostics.push(diagnosticOf(nameRules, 'unknown-name', declared.locationOf(path), `${declared.pathOf(path)}: ${message}`))
+    const what = `${declared.pathOf(path)}: ${message}`
+    diagnostics.push({ ...diagnosticOf(nameRules, 'unknown-name', declared.locationOf(path), what), path })
   }
   const found = (lookup: Lookup, path: readonly PropertyKey[]) => ('id' in lookup ? lookup.id : report(path, lookup.message))
 

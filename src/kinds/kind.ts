@@ -75,15 +75,22 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
   readonly madeFrom?: string
   /** Keys of the alerts whose queries a dashboard has, by the names of their tiles. */
   readonly queries?: ReadonlyMap<string, string>
+  /** What it was made from names an object that the service does not have, so that its value is not the one to store. */
+  readonly unresolved?: readonly UnresolvedReference[]
   locationOf(path: readonly PropertyKey[]): Location
   /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */
   pathOf(path: readonly PropertyKey[]): string
 }
 
+/** `path` is that of the reference in the value of the declaration. */
+export interface UnresolvedReference extends Diagnostic {
+  readonly path: readonly PropertyKey[]
+}
+
 /** A declaration with the API's names, and the references in it that could not be resolved. */
 export interface ResolvedDeclaration {
   readonly body: Body
-  readonly diagnostics: readonly Diagnostic[]
+  readonly diagnostics: readonly UnresolvedReference[]
   readonly keptTiles?: KeptTiles | undefined
 }
 
@@ -119,8 +126,8 @@ interface AlertTargets {
 export interface TileOwners {
   /** The tile of an alert with a query, by its key; undefined for a new alert. */
   tileOf(key: string): unknown
-  /** `ours`: an alert of this project is on the tile. `ending`: and the plan ends all alerts on it. */
-  ownerOf(tileId: unknown): 'ours' | 'ending' | undefined
+  /** `ours`: an alert of this project is on the tile. `held`: and it stays as it is. `ending`: and the plan ends all alerts on it. */
+  ownerOf(tileId: unknown): 'ours' | 'held' | 'ending' | undefined
 }
 
 export interface AlertTarget {
@@ -279,6 +286,10 @@ export interface KindIssue {
   /** Absent for what holds the object. */
   readonly rule?: keyof typeof checkRules
   readonly message: string
+  /** Whether the run lacks something, such as a secret, so that this is an error also where the file is as applied. */
+  readonly isOfRun?: true
+  /** Of the field; that of the object by default. */
+  readonly location?: Location
 }
 
 export const checkRules = {

@@ -93,7 +93,7 @@ export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTil
 
 /**
  * The tiles of a declared dashboard as they will be stored. The tile of an alert is the one that the stored alert is on, where a person put
- * it. Where the file declares no tiles, those of others stay, which a person may have added.
+ * it, and stays as it is for an alert that is held. Where the file declares no tiles, those of others stay, which a person may have added.
  */
 export function arrangeTiles(
   tiles: readonly Body[],
@@ -115,7 +115,11 @@ export function arrangeTiles(
     if (id !== undefined) ids.add(id)
     return id === undefined ? tile : { ...tile, id }
   })
-  const kept = declaresNoTiles(spelled) ? before.filter(({ id }) => !ids.has(id) && tileOwners?.ownerOf(id) !== 'ending') : []
+  const stays = (id: unknown): boolean => {
+    const owner = tileOwners?.ownerOf(id)
+    return owner === 'held' || (declaresNoTiles(spelled) && owner !== 'ending')
+  }
+  const kept = before.filter(({ id }) => !ids.has(id) && stays(id))
   return {
     tiles: [...placeQueries(known, queries, kept, before), ...kept],
     keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },

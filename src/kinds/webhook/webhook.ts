@@ -186,7 +186,7 @@ function check(desired: Body, stored: StoredObject | undefined, use: SecretUse):
   ]
 }
 
-const error = (message: string): KindIssue => ({ message })
+const error = (message: string): KindIssue => ({ message, isOfRun: true })
 
 function reviewUnset(names: readonly string[], desired: Body, stored: Body | undefined, { isWrite, resends }: SecretUse): KindIssue {
   const list = names.join(', ')

@@ -6,7 +6,7 @@ export const summaries = {
   "drift": "Fails when the service differs from the files, and shows which side changed, without writing.",
   "pull": "Exports the alerts, dashboards and saved searches of a service to files, and webhooks and sources on request. A plan of these files shows no changes.",
   "usage-cost": "Reports the organization's usage cost over a period and fails when it exceeds a budget.",
-  "doctor": "Checks the address, the key, its role and the limits with read requests, and explains each failure.",
+  "doctor": "Checks the address, the key, its role, the limits and the managed alerts with read requests, and explains each failure.",
   "backtest": "Shows how often declared alerts would have fired in the past days, and fire now.",
   "import": "Translates dashboards of the web app or of the API, and alert rules of Grafana on ClickHouse, to declarations, offline, and says what changes.",
   "check-slos": "Checks the error budgets of the SLOs in files: what is left, how fast it burns, and when it runs out. Without min-budget-left and max-burn-rate, a spent budget only warns.",

@@ -228,7 +228,7 @@ function querySql(alert: AlertPart, config: TileConfig, sources: WatchedTile['so
     sql: {
       ...{ template, shape, connectionId, ...expanded },
       sourceId: sources === undefined ? (typeof sourceId === 'string' ? sourceId : undefined) : coveredSource(config, sources),
-      tables: (sources ?? []).flatMap((one) => [...tablesOf(one).values()].flatMap((at) => (at ? [`${at.database}.${at.table}`] : []))),
+      tables: (sources ?? []).flatMap(allTablesOf),
     },
     // The server takes each row of a tile over time for a group.
     condition: { ...toCondition(alert, null), isGrouped: shape === 'over-time' },
@@ -250,6 +250,13 @@ export function tablesOf(source: StoredObject) {
   const toTable = (table: unknown) =>
     from !== undefined && typeof table === 'string' && table !== '' ? { connectionId, database: from.databaseName, table } : undefined
   return new Map(tables.map(([type, table]) => [type, toTable(table)]))
+}
+
+/** As `database.table`, with those of the other kind: a query can name them. */
+function allTablesOf(source: StoredObject): readonly string[] {
+  const { data: { from, metricTables } = {} } = sourcePart.safeParse(source)
+  const tables = [from?.tableName, ...Object.values(metricTables ?? {})]
+  return tables.flatMap((table) => (typeof table === 'string' && table !== '' ? [`${from?.databaseName}.${table}`] : []))
 }
 
 /** As the server expands its macro; undefined where the source has none. */

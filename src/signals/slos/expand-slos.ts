@@ -121,13 +121,14 @@ const unknownSource: SloSource = {
 
 export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
 
-export function resolveSlos(slos: readonly Slo[], sources: readonly Source[]): Pick<ReadSlos, 'objects' | 'diagnostics'> {
-  const sourced = slos.map((slo) => ({ slo, source: sourceOf(slo, sources) }))
-  return {
-    objects: sourced.flatMap(({ slo, source }) => expandSlo(slo, 'diagnostic' in source ? unknownSource : source)),
-    diagnostics: sourced.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : [])),
-  }
-}
+/** A dashboard whose source the service does not have says so, and has a placeholder for it. */
+export const resolveSlos = (slos: readonly Slo[], sources: readonly Source[]): readonly Declared[] =>
+  slos.flatMap((slo) => {
+    const source = sourceOf(slo, sources)
+    if (!('diagnostic' in source)) return expandSlo(slo, source)
+    const unresolved = [{ ...source.diagnostic, path: [] }]
+    return expandSlo(slo, unknownSource).map((one) => (one.kind === 'dashboard' ? { ...one, unresolved } : one))
+  })
 
 export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { readonly diagnostic: Diagnostic } {
   const refuse = (message: string) => ({

@@ -13,6 +13,7 @@ import {
   type ResolveContext,
   type StoredObject,
   type TileOwners,
+  type UnresolvedReference,
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
@@ -42,8 +43,9 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
     tileOwners,
   }
   const twinsBefore: Twin[] = []
+  const unresolvedQueries = new Map<string, readonly UnresolvedReference[]>()
   const parts = facts.kindList.map((kind) => {
-    const part = draftKind(kind, objects.filter(isOf(kind.name)), { ...facts, ...assumed, context, twinsBefore })
+    const part = draftKind(kind, objects.filter(isOf(kind.name)), { ...facts, ...assumed, context, twinsBefore, unresolvedQueries })
     twinsBefore.push(...part.twins)
     targets.set(kind.name, toTargets(part.steps, kind))
     context = { ...context, directory: part.directory }
@@ -56,10 +58,12 @@ interface KindFacts extends Facts, Assumed {
   /** With the objects of the kinds before as they are after the plan. */
   readonly context: ResolveContext
   readonly twinsBefore: readonly Twin[]
+  /** By the keys of the alerts, which are drafted after the dashboards with their queries. */
+  readonly unresolvedQueries: Map<string, readonly UnresolvedReference[]>
 }
 
 function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) {
-  const { context, indexes } = facts
+  const { context, indexes, unresolvedQueries } = facts
   const all = indexes[kind.name]
   const twins = facts.repairDuplicates ? findTwins(kind, declared, { ...facts, index: all }) : []
   const left = new Set(twins.map(({ stored }) => stored))
@@ -83,12 +87,22 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const nameOf = (id: unknown): string | undefined =>
     id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
   const object = { ...facts, kind, nameOf, common }
-  const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics: unresolved }, sides }) => {
+  const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics }, sides }) => {
+    const { declared } = pair
+    const found = Map.groupBy([...(declared.unresolved ?? []), ...diagnostics], ({ path }) => alertWithQuery(declared, path))
+    for (const [key, references] of found) if (key !== undefined) unresolvedQueries.set(key, references)
+    const unresolved = (kind.name === 'alert' ? unresolvedQueries.get(declared.key) : undefined) ?? found.get(undefined) ?? []
     const planned = planObject(pair, body, sides, object)
     const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved({ change: planned, pair }, unresolved)
     return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
   return { kind, steps, orphans, twins, diagnostics, directory }
+}
+
+/** The key of the alert whose query is at a path of a dashboard. */
+function alertWithQuery({ queries, value }: Declared, [field, index]: readonly PropertyKey[]): string | undefined {
+  if (queries === undefined || field !== 'tiles' || !('tiles' in value)) return undefined
+  return queries.get(String(value.tiles[Number(index)]?.name))
 }
 
 function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, alertsWithoutTile }: Assumed): Create | Update | Held {
@@ -125,10 +139,10 @@ type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
 export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
   const tileOwners = findTileOwners(matched, facts, assumed)
-  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts.objects, assumed.alertsWithoutTile), facts, assumed, tileOwners) }
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts.objects, assumed, tileOwners), facts, assumed, tileOwners) }
 }
 
-function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, { prune, held }: Assumed): TileOwners {
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, { prune, held, alertsWithoutTile }: Assumed): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
@@ -140,10 +154,12 @@ function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, {
   const leaving = new Set(ended.map(({ stored }) => stored.id))
   const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
   const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
+  const left = new Set([...alertsWithoutTile].map((key) => tiles.get(key)))
   const ours = new Set<unknown>([...found, ...orphans].flatMap(({ stored, marker }) => [stored.tileId, marker?.queryTile]))
   return {
     tileOf: (key) => tiles.get(key),
-    ownerOf: (tileId) => (ending.has(tileId) ? 'ending' : ours.has(tileId) ? 'ours' : undefined),
+    ownerOf: (tileId) =>
+      ending.has(tileId) ? 'ending' : tileId !== undefined && left.has(tileId) ? 'held' : ours.has(tileId) ? 'ours' : undefined,
   }
 }
 
@@ -156,12 +172,17 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
   return isMapping(tile) ? tile.id === tileId : isMapping(dashboard) && tile === names.get(tileId)
 }
 
-/** The declarations without the tiles of these alerts, and without the dashboard that is made only for them. */
-const withoutTilesOf = (objects: readonly Declared[], alerts: ReadonlySet<string>): readonly Declared[] =>
+/** The declarations without the tiles of these alerts, and without the dashboard that would be created only for them. */
+const withoutTilesOf = (
+  objects: readonly Declared[],
+  { alertsWithoutTile: alerts }: Assumed,
+  { tileOf }: TileOwners,
+): readonly Declared[] =>
   objects.flatMap((one): readonly Declared[] => {
     if (alerts.size === 0 || !isOf('dashboard')(one)) return [one]
     const tiles = one.value.tiles.filter(({ name }) => !alerts.has(one.queries?.get(String(name)) ?? ''))
-    return tiles.length === 0 && isMadeForQueries(one) ? [] : [{ ...one, value: { ...one.value, tiles } }]
+    const isNew = tiles.length === 0 && isMadeForQueries(one) && ![...alerts].some((key) => tileOf(key) !== undefined)
+    return isNew ? [] : [{ ...one, value: { ...one.value, tiles } }]
   })
 
 /**

@@ -115,7 +115,7 @@ export interface Assumed {
   readonly canPatch: boolean
   /** By `slotOf` their changes. The entry for a delete or a release can be the held alert that it would delete. */
   readonly held: ReadonlyMap<string, Held>
-  /** Held alerts with a query, by key. */
+  /** Held alerts with a query, by key. The tile of an existing one stays as it is. */
   readonly alertsWithoutTile: ReadonlySet<string>
 }
 

@@ -1,6 +1,6 @@
 import { adoptedIds, isSecret, toAdoptedId } from '../../kinds/base.ts'
 import { compareBodies } from '../../kinds/compare.ts'
-import { type PendingId, replacePending } from '../../kinds/directory.ts'
+import { PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, describeStored, type Kind, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, placeOfTile, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
@@ -58,21 +58,23 @@ export const holdStep = ({ change, pair }: HeldStep, { reason, remedies }: Hold)
 /** If the file is as applied, what it names was renamed or deleted since. */
 export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]): Held {
   const prefix = addressOf(step.change)
-  const why = toHold(
-    unresolved.map(({ message }) => (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message)),
-  )
-  const held: Held = { ...holdStep(step, why)[1], at: unresolved[0]?.location }
+  const short = (message: string) => (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message)
+  const why = toHold(unresolved.map(({ message }) => ({ message: short(message) })))
+  const held: Held = {
+    ...holdStep(step, why)[1],
+    at: unresolved[0]?.location,
+    ...(step.pair?.declared.unresolved && { fields: [], isBlocked: true }),
+  }
   if (held.isError) return held
   const reason = `${why.reason}; it was renamed or deleted in the service since the last apply`
   return { ...held, origin: 'service', reason, remedies: ['after a rename, run pull to write the new name'] }
 }
 
-/** The advice of a message follows what is wrong, behind a semicolon. */
-export function toHold(messages: readonly string[]): Hold {
-  const parts = messages.map((message) => message.split('; '))
-  const advice = [...new Set(parts.flatMap(([, ...others]) => others))]
-  return { reason: parts.map(([what]) => what).join('; '), remedies: advice.length > 0 ? advice : ['correct the file or the service'] }
-}
+/** Each message says what to do. */
+export const toHold = (problems: readonly { readonly message: string }[]): Hold => ({
+  reason: problems.map(({ message }) => message).join('; '),
+  remedies: [],
+})
 
 function toHeld(change: HeldStep['change'], isError: boolean) {
   const { kind, key, name, location, fields, keptTiles, id, stored } = change
@@ -163,18 +165,24 @@ export const heldRules = {
     severity: 'error',
     exception: 'warning',
     description:
-      'An existing object differs from the files, and stays as it is, because a person may have made the difference. So does what depends on it. This is a warning if only the service has changed since `pull`. `apply` writes the other objects, and deletes nothing if this is an error.',
+      'An object is left as it is, or is not created: a person may have changed it, it needs what the service does not have, or an alert uses it. So is what depends on it. This is a warning if the file is as applied or pulled. `apply` writes the other objects, and deletes nothing if this is an error.',
   },
 } as const satisfies Rules
 
 /** Holds what needs a held object, or would be created beside one. Deletes wait for an error: what is missing in the files may be what a person changed. */
-export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune }) => {
+export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune, queried }) => {
   const before: Held[] = []
   const waiting = [...Map.groupBy(steps, ({ kind }) => kind)].flatMap(([kind, own]) => {
     const held = holdBeside(holdDependents(own, before, kinds), kind)
     before.push(...held.map(({ change }) => change).filter(isHeld))
     return held
   })
+  const withoutTile = before.filter((one) => isWithQuery(one, queried, before) && !assumed.alertsWithoutTile.has(one.key))
+  if (withoutTile.length > 0)
+    return {
+      holds: withoutTile.map((one) => [addressOf(one), one] as const),
+      assume: { alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]) },
+    }
   const orphans = [...assumed.held].flatMap(([slot, one]) => (slot === `${one.kind} ${one.id}` ? [one] : []))
   const all = [...before, ...orphans]
   const hasError = all.some(({ isError }) => isError)
@@ -188,6 +196,12 @@ export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune
   }
 }
 
+/** On a dashboard that is not held with all its tiles. */
+function isWithQuery({ kind, key, desired: { dashboardId } }: Held, queried: ReadonlySet<string>, held: readonly Held[]): boolean {
+  const dashboard = dashboardId instanceof PendingId ? addressOf(dashboardId) : dashboardId
+  return kind === 'alert' && queried.has(key) && !held.some((one) => dashboard === (one.id ?? addressOf(one)))
+}
+
 /** Objects with one cause are one line. */
 const causeOf = ({ at, reason, remedies, isError }: Held): string => JSON.stringify([at, reason, remedies, isError])
 
@@ -195,7 +209,13 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
   const [change] = alike
   if (change === undefined) throw new Error('a group without an object')
   const { reason, remedies, isError, at, location = pruneLocation } = change
-  const message = `${firstOf(maxNamed, [...new Set(alike.map(addressOfChange))])}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
+  const names = new Set(alike.map(addressOfChange))
+  const [it, asItIs] = names.size === 1 ? ['it', 'as it is'] : ['them', 'as they are']
+  const effect = alike.every(({ id, candidates }) => id === undefined && candidates === undefined)
+    ? `does not create ${it}`
+    : `leaves ${it} ${asItIs}`
+  const advice = remedies.length === 0 ? '' : `. ${capitalize(remedies.join('; '))}`
+  const message = `${firstOf(maxNamed, [...names])}: apply ${effect}${isError && deletes ? ', and deletes nothing' : ''}: ${reason}${advice}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
 

@@ -103,14 +103,10 @@ async function expandSlos(read: Declarations): Promise<Expanded> {
   return { ...read, slos, objects: [...read.objects, ...objects], diagnostics: [...read.diagnostics, ...diagnostics] }
 }
 
-export async function withSources<F extends Pick<FoundDeclarations, 'objects' | 'slos'>>(
-  found: F,
-  sources: readonly Source[],
-): Promise<{ readonly found: F; readonly diagnostics: readonly Diagnostic[] }> {
-  if (found.slos.length === 0) return { found, diagnostics: [] }
+export async function withSources(found: FoundDeclarations, sources: readonly Source[]): Promise<FoundDeclarations> {
+  if (found.slos.length === 0) return found
   const { isOfSlo, resolveSlos } = await import('../../signals/slos/expand-slos.ts')
-  const { objects, diagnostics } = resolveSlos(found.slos, sources)
-  return { found: { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...objects] }, diagnostics }
+  return { ...found, objects: [...found.objects.filter((one) => !isOfSlo(one)), ...resolveSlos(found.slos, sources)] }
 }
 
 export const findingRules = {

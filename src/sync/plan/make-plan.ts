@@ -112,15 +112,14 @@ export async function compareWithService(context: PlanContext, read: ReadService
   }
   const sourced = await withSources(found, storedObjects.source)
   await context.checkpoint()
-  const planned = await planForServer(api, sourced.found, storedObjects, options)
+  const plan = await planForServer(api, sourced, storedObjects, options)
   await context.checkpoint()
-  const plan = { ...planned, diagnostics: [...sourced.diagnostics, ...planned.diagnostics] }
   for (const change of plan.changes) context.debug(describeDecision(change))
   const asking = { api, service, kinds }
-  const checked = hasErrors(plan) ? { diagnostics: [], uncheckedCount: 0 } : await checkByServer(plan, sourced.found.objects, asking)
+  const checked = hasErrors(plan) ? { diagnostics: [], uncheckedCount: 0 } : await checkByServer(plan, sourced.objects, asking)
   return {
     ...read,
-    found: sourced.found,
+    found: sourced,
     plan,
     diagnostics: [
       ...read.diagnostics.filter((one) => !isConfirmed(one, plan.diagnostics)),

@@ -296,7 +296,7 @@ function draftExisting(declared: Declared, change: Change, context: DraftContext
   const existing = readExisting(declared, change, context, input)
   const { object, isHidden, same, sides, excludedReason, leaveOut, update } = existing
   const { kind, key, stored } = change
-  if (isHeld(change) && change.isBlocked) return leaveOut([change.reason, ...change.remedies].join('; '))
+  if (isHeld(change) && change.isBlocked) return leaveOut(whyHeld(change))
   if (stored === undefined && !isHidden && isRemovable(declared, context, input))
     return { object: { ...object, outcome: 'removed' }, edit: { kind, key, before: {} } }
   if (declared.location.instance !== undefined) return draftInstance(existing, declared.location)
@@ -356,8 +356,9 @@ function draftInstance(existing: ReturnType<typeof readExisting>, location: Loca
 }
 
 /** Without a marker, nothing says which side changed. */
-const whyStale = ({ reason, remedies, origin }: Held): string =>
-  `${origin === undefined ? 'it is not clear which side changed: ' : ''}${reason}; ${remedies.join('; ')}`
+const whyStale = (held: Held): string => `${held.origin === undefined ? 'it is not clear which side changed: ' : ''}${whyHeld(held)}`
+
+const whyHeld = ({ reason, remedies }: Held): string => [reason, ...remedies].join('; ')
 
 /** A plan finds the tile by its id, and so does not show its new name. */
 function fieldsOf(fields: readonly FieldChange[], { before, after }: BeforeAfter): readonly FieldChange[] {

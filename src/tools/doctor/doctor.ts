@@ -51,7 +51,7 @@ const serverName = 'server'
 const keyExpiryName = 'key expiry'
 
 export const doctor = defineOperation({
-  summary: 'Checks the address, the key, its role and the limits with read requests, and explains each failure.',
+  summary: 'Checks the address, the key, its role, the limits and the managed alerts with read requests, and explains each failure.',
   effect: 'read',
   scope: 'organization-or-server',
   input: z.strictObject({ onFailedEvaluation: onFailedEvaluation.default('fail') }),

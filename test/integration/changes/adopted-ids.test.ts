@@ -141,7 +141,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     const drift = await textFrom('drift')
     expect(drift).toContain('Changed in the files since pull. Review the plan, then apply')
     expect(drift).toMatch(
-      /: changed in the service since pull \(threshold\), so apply leaves it as it is\. To keep the values of the file, set adopt to .*; to take those of the service, /,
+      /: changed in the service since pull \(threshold\)\. To keep the values of the file, set adopt to .*; to take those of the service, /,
     )
     expect(drift).toContain('| Left as it is: changed in the service since pull (threshold) |')
     expect(await textFrom('plan')).toContain('# changed in the files since pull')

@@ -56,7 +56,7 @@ describe('an unmanaged alert', () => {
           rule: 'held',
           message: expect.stringMatching(
             new RegExp(
-              `^alerts\\.errors: the unmanaged alert "Checkout errors" \\(${theirs().id}\\) differs \\(threshold\\), so apply leaves it as it is, and deletes nothing\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.[0-9a-f]{10}\\.files; to take those of the service, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '\\*\\*' --only declared --select key=errors; if it is another object, give the one in the file another name$`,
+              `^alerts\\.errors: apply leaves it as it is, and deletes nothing: the unmanaged alert "Checkout errors" \\(${theirs().id}\\) differs \\(threshold\\)\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.[0-9a-f]{10}\\.files; to take those of the service, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '\\*\\*' --only declared --select key=errors; if it is another object, give the one in the file another name$`,
             ),
           ),
         },
@@ -157,13 +157,13 @@ describe('what is not clear is an error, and nothing is written', () => {
     const [one, two] = [1, 2].map((threshold) => ({ ...asItIs, threshold, adopt: true }))
     expect(await refusal(alerts({ one, two }))).toEqual([
       expect.stringMatching(
-        `^held: alerts\\.one, alerts\\.two: could be one of the unmanaged alerts ${theirs().id}, which differ, so apply leaves it as it is\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.\\w+\\.files; if it is another object, give the one in the file another name$`,
+        `^held: alerts\\.one, alerts\\.two: apply leaves them as they are: could be one of the unmanaged alerts ${theirs().id}, which differ\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.\\w+\\.files; if it is another object, give the one in the file another name$`,
       ),
     ])
     await site(({ apply }) => apply(alerts({ errors: { ...asItIs, adopt: true } }), { project: 'other/project' }))
     const { id } = theirs()
     expect(await refusal(alerts({ errors: { ...asItIs, adopt: id } }))).toEqual([
-      `held: alerts.errors: the project other/project owns the alert "Checkout errors" (${id}), so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
+      `held: alerts.errors: apply does not create it: the project other/project owns the alert "Checkout errors" (${id}). To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, remove the id from adopt`,
     ])
   })
 })
@@ -307,7 +307,7 @@ describe('a dashboard whose tiles an adoption writes again', () => {
       const [path = ''] = Object.keys(files)
       const slow = { name: 'Slow', dashboard: 'checkout-overview', tile: 'Latency', ...watching }
       const [declared] = errorsIn(await one.plan({ [path]: { ...(files[path] as object), alerts: { slow } } }))
-      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency", so apply leaves it')
+      expect(declared?.message).toContain('"Slow" (new) on the tile "Latency". To accept')
     }))
 
   it('is a change that names its tiles, in plan and drift, and apply writes it where a decision accepts the loss', () =>

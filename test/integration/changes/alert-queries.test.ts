@@ -46,6 +46,75 @@ const boards = () => serviceOf(emulator()).dashboards.filter(({ tags }) => tags.
 
 const alertNamed = (name: string) => serviceOf(emulator()).alerts.find((one) => one.name === name)
 
+const tilesNow = () => new Map(boards().flatMap(({ tiles }) => tiles.map((tile) => [tile.name, tile] as const)))
+
+describe('an alert with a query that is held', () => {
+  const countingWarnings = { ...errors, query: count('SeverityText:warn') }
+
+  it('because of a source that the service does not have is not created, and the others are written', () =>
+    site(async (one) => {
+      await haveApplied()
+      const before = tilesNow()
+      const typo = { name: 'Typo', query: { ...slow.query, source: 'Tracs' }, ...watching }
+      const applied = await one.apply(file({ alerts: { ...all.alerts, errors: countingWarnings, typo } }))
+      expect(applied.objects.flatMap(({ key, action }) => (action === 'unchanged' ? [] : [[key, action]]))).toEqual([
+        ['errors', 'update'],
+        ['typo', 'held'],
+      ])
+      const after = tilesNow()
+      expect(JSON.stringify(after.get(errors.name))).toContain('SeverityText:warn')
+      expect([...after.keys()]).toEqual([...before.keys()])
+    }))
+
+  it('because its source was renamed keeps its tile and is a warning, and the others are written', () =>
+    site(async (one) => {
+      await haveApplied()
+      const before = tilesNow()
+      for (const source of serviceOf(emulator()).sources) if (source.name === 'Traces') Object.assign(source, { name: 'Spans' })
+      const content = file({ alerts: { ...all.alerts, errors: countingWarnings } })
+      const planned = await one.plan(content)
+      expect(planned.objects.filter(({ action }) => action === 'held').map(({ key }) => key)).toEqual(['slow', 'ratio'])
+      expect([errorRules(planned), planned.toUpdate]).toEqual([[], 1])
+      expect(await one.apply(content)).toMatchObject({ changed: true, toHold: 2 })
+      const after = tilesNow()
+      for (const { name } of [slow, ratio, lag]) expect(after.get(name)).toEqual(before.get(name))
+      expect(JSON.stringify(after.get(errors.name))).toContain('SeverityText:warn')
+      expect(await one.apply(content)).toMatchObject({ toUpdate: 0, toHold: 2 })
+    }))
+
+  it('because both sides changed it keeps its tile, also beside tiles of the file, until somebody decides', () =>
+    site(async (one) => {
+      const shop = { name: 'Shop', tiles: [{ name: 'Own', config: { displayType: 'number', ...count('a') } }] }
+      const of = (where: string, alerts: object) =>
+        file({
+          dashboards: { shop: { ...shop, tiles: [{ ...shop.tiles[0], config: { displayType: 'number', ...count(where) } }] } },
+          alerts,
+        })
+      const on = (alert: object) => ({ ...alert, dashboard: 'shop' })
+      await one.apply(of('a', { errors: on(errors), slow: on(slow) }))
+      Object.assign(alertNamed(errors.name) ?? {}, { threshold: 44 })
+      const shopTiles = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')?.tiles ?? []
+      const before = shopTiles().find(({ name }) => name === errors.name)
+      const content = of('b', { errors: on({ ...countingWarnings, interval: '15m' }), slow: on({ ...slow, threshold: 11 }) })
+      const applied = await one.apply(content)
+      expect(applied.objects.map(({ key, action }) => [key, action])).toEqual([
+        ['shop', 'update'],
+        ['errors', 'held'],
+        ['slow', 'update'],
+      ])
+      expect(shopTiles().find(({ name }) => name === errors.name)).toEqual(before)
+      expect(
+        shopTiles()
+          .map(({ name }) => name)
+          .sort(),
+      ).toEqual([errors.name, 'Own', slow.name].sort())
+      expect(alertNamed(errors.name)).toMatchObject({ threshold: 44, interval: '5m' })
+      await one.apply(await decided(one.plan, content))
+      expect(alertNamed(errors.name)).toMatchObject({ threshold: 10, interval: '15m' })
+      expect(JSON.stringify(shopTiles())).toContain('SeverityText:warn')
+    }))
+})
+
 describe('alerts with a query', () => {
   it('are applied once as tiles of one dashboard of the project, and then the plan is empty', () =>
     site(async (one) => {

@@ -14,9 +14,7 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 /** What is said; undefined when anything was written. */
 /** The message about a name, without that its object stays as it is. */
 const said = ({ message }: { readonly message: string }): string =>
-  message
-    .replace(/^(\w+\.[\w-]+): /, '$1.')
-    .replace(/, so apply leaves it as it is\. (\w)/, (_, letter: string) => `; ${letter.toLowerCase()}`)
+  message.replace(/^(\w+\.[\w-]+): apply (?:leaves it as it is|does not create it): /, '$1.')
 
 async function refusal(content: object): Promise<readonly string[] | undefined> {
   const before = JSON.stringify(stateOf(emulator()))

@@ -20,7 +20,7 @@ const target = `--organization-id ${demo.organizationId} --service-id ${demo.ser
 
 const adviceOn = async ({ plan }: Site, files: SiteFiles): Promise<string> => {
   const [message] = errorsIn(await plan(files)).map((one) => one.message)
-  return message?.replace(/^.*?, so apply leaves it as it is\. /, '') ?? ''
+  return message?.replace(/^.*?\. (?=To )/, '') ?? ''
 }
 
 describe('the advice on an object that is left as it is', () => {

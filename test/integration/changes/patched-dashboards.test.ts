@@ -129,7 +129,7 @@ it('W17: a patch of a tile with an alert needs a decision, and a patch of anothe
     const [error] = errorsIn(await one.apply(await widened('First')))
     expect(error).toMatchObject({
       rule: 'held',
-      message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First", so apply leaves it as it is/),
+      message: expect.stringMatching(/: "Fatal" \(\w+\) on the tile "First"\. To /),
     })
     const ways =
       /To accept the loss, set adopt to \S+\.files; to lose nothing, make the change in the web app, then run pull with only: declared; /

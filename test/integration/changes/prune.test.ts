@@ -244,7 +244,7 @@ describe('W7: objects of another project, or of no project, are not deleted by p
         {
           rule: 'held',
           message: expect.stringMatching(
-            /"Unmanaged" \(65f5e4a35eedc0deffffffff\), so .* prune: forget keeps both, and only removes the marker$/,
+            /"Unmanaged" \(65f5e4a35eedc0deffffffff\)\. .* prune: forget keeps both, and only removes the marker$/,
           ),
         },
       ])

@@ -186,9 +186,7 @@ describe('a pull after a tile was renamed in the service', () => {
           ),
         }),
       )
-      expect(JSON.stringify(plan.diagnostics)).toContain(
-        `no tile ${last?.id}, so apply leaves it as it is. Name one of its tiles, or remove the alert`,
-      )
+      expect(JSON.stringify(plan.diagnostics)).toContain(`no tile ${last?.id}; name one of its tiles, or remove the alert`)
     }
     const { files } = await run('pull', { 'o/a.yml': twice }, { only: 'drifted' })
     expect(files[0]?.content.replace(/^ +adopt: .*\n/m, '')).toBe(board)

@@ -105,6 +105,25 @@ describe('SLOs', () => {
         expect(messages.filter((message) => message.includes(place)).length, messages.join('\n')).toBe(1)
     }))
 
+  it('SLOs with a source that the service does not have are held, and the others are written', () =>
+    site(async (one) => {
+      await haveApplied()
+      const sources = serviceOf(emulator()).sources
+      const before = JSON.stringify(serviceOf(emulator()).dashboards)
+      const other = { ...services, name: 'Logs', source: 'Logs', good: "SeverityText != 'error'" }
+      for (const source of sources) if (source.name === 'Traces') Object.assign(source, { name: 'Spans' })
+      const applied = await one.apply({ 'a.json': { slos: { checkout, services, other } } })
+      const actions = Object.groupBy(applied.objects, ({ action }) => action)
+      expect([actions.held?.map(({ key }) => key), actions.create?.length]).toEqual([['checkout.slo', 'services.slo'], 5])
+      expect(JSON.stringify(serviceOf(emulator()).dashboards.slice(0, JSON.parse(before).length))).toBe(before)
+      expect(actions.held?.flatMap(({ fields }) => fields)).toEqual([])
+      const pulled = await one.pull({ 'a.json': { slos: { checkout, services, other } } })
+      expect(pulled.objects.find(({ key }) => key === 'checkout.slo')).toMatchObject({
+        outcome: 'left-out',
+        reason: expect.stringContaining('no source is named "Traces"'),
+      })
+    }))
+
   it('SLOs are left as they are by pull, which names an object that differs', () =>
     site(async (one) => {
       await haveApplied()

@@ -223,9 +223,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       expect(errorRules(await plan({ connection: connection?.name }))).toEqual(dialect === 'hyperdx' ? [] : ['held'])
       expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['held'])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
-      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
-        'sources use several connections, so apply leaves it as it is. Add connection',
-      )
+      expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain('sources use several connections; add connection')
     }))
 
   const sqlTile = (fields: object, name = 'SQL') => ({
@@ -246,7 +244,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
           ? []
           : [
               expect.stringContaining(
-                'dashboards.board: tiles["SQL"].config.connection: "Default" is not an id, and the server does not list',
+                'dashboards.board: apply does not create it: tiles["SQL"].config.connection: "Default" is not an id, and the server does not list',
               ),
             ],
       )
@@ -256,7 +254,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       ])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
       expect(await problems({})).toEqual([
-        'dashboards.board: tiles["SQL"].config: sources use several connections, so apply leaves it as it is. Add connection',
+        'dashboards.board: apply does not create it: tiles["SQL"].config: sources use several connections; add connection',
       ])
     }))
 

@@ -151,7 +151,7 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
         expect(errorsIn(await apply(files({ shop: dashboard }, alerts), { prune: true }))).toMatchObject([
           {
             rule: 'held',
-            message: `dashboards.shop: tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff), so apply leaves it as it is, and deletes nothing. Declare the alert, or move or delete it first`,
+            message: `dashboards.shop: apply leaves it as it is, and deletes nothing: tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff). Declare the alert, or move or delete it first`,
           },
         ])
       expect(stateOf(emulator())).toEqual(before)

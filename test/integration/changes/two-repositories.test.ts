@@ -90,7 +90,9 @@ it('W13: holds the objects of another repository, applies the others, and prunes
   )
   expect([held?.severity, others]).toEqual(['warning', []])
   expect(held?.message).toMatch(
-    new RegExp(`^dashboards.one: another repository \\(${web}\\) applied it, .*add previous-repository: ${web}, or its previous address`),
+    new RegExp(
+      `^dashboards.one: apply leaves it as it is: another repository \\(${web}\\) applied it\\. .*add previous-repository: ${web}, or its previous address`,
+    ),
   )
   expect(markersOf()).toBe(before)
 })

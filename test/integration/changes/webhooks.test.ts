@@ -194,7 +194,7 @@ describe('webhooks as code', () => {
         await haveApplied(declared.pager)
         const planned = await one.plan(pagerFile)
         expect(errorRules(planned)).toEqual(['held'])
-        expect(planned.diagnostics[0]?.message).toContain('Set WEBHOOK_PAGER_TOKEN, WEBHOOK_PAGER_KEY')
+        expect(planned.diagnostics[0]?.message).toContain('; set WEBHOOK_PAGER_TOKEN, WEBHOOK_PAGER_KEY')
       },
       { WEBHOOK_PAGER_URL: 'https://hooks.example.com/pager/new-address' },
     ))
@@ -211,7 +211,12 @@ describe('webhooks as code', () => {
         async (one) => {
           const planned = await one.plan(pagerFile)
           expect(planned.diagnostics.map(({ rule, message }) => [rule, message])).toEqual([
-            ['held', expect.stringContaining('webhooks.pager: the value of WEBHOOK_PAGER_URL is not an http or https address')],
+            [
+              'held',
+              expect.stringContaining(
+                'webhooks.pager: apply does not create it: the value of WEBHOOK_PAGER_URL is not an http or https address',
+              ),
+            ],
           ])
           expect(JSON.stringify(planned)).not.toContain(url)
         },

@@ -166,7 +166,7 @@ describe('a base', () => {
     const plan = planOf(changed, edited)
     expect(steps(plan)[0]).toBe('dashboards.shop held (both)')
     expect(messagesOf(plan)[0]).toMatch(
-      /^held: dashboards\.shop: changed in both, the files and the service, since the last apply \(name, /,
+      /^held: dashboards\.shop: apply leaves it as it is: changed in both, the files and the service, since the last apply \(name, /,
     )
     const [, entry] = /set adopt to (\S+)/.exec(messagesOf(plan)[0] ?? '') ?? []
     expect(

@@ -43,7 +43,7 @@ describe('what needs a held object', () => {
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors, alerts.by-id: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id: apply does not create them: needs what dashboards.shop has in the files, which is left as it is. See dashboards.shop',
     )
   })
 
@@ -87,7 +87,9 @@ describe('what is wrong with one object of the service', () => {
       'alerts.errors held (files)',
       'alerts.many update (files)',
     ])
-    expect(messagesOf(plan)).toContainEqual(expect.stringMatching(/^held: alerts\.errors: no update can clear channels?, so apply leaves/))
+    expect(messagesOf(plan)).toContainEqual(
+      expect.stringMatching(/^held: alerts\.errors: apply leaves it as it is: no update can clear channels?;/),
+    )
     const pruned = planOf({ dashboards: changed.dashboards, alerts: { errors: without } }, applied, { prune: true })
     expect(pruned.changes.filter(({ action }) => action === 'delete')).toEqual([])
   })
@@ -180,7 +182,7 @@ describe('an alert that is held, on what the files remove', () => {
     ])
     expect(plan.diagnostics.filter(({ severity }) => severity === 'error').map(({ rule }) => rule)).toEqual(['held', 'held', 'held'])
     expect(messagesOf(plan)).toContain(
-      'held: dashboards.keep: would delete alerts.b, which is left as it is, so apply leaves it as it is. See alerts.b',
+      'held: dashboards.keep: apply leaves it as it is: would delete alerts.b, which is left as it is. See alerts.b',
     )
   })
 
@@ -219,7 +221,7 @@ describe('a new object with the name of a held one', () => {
     expect(steps(plan).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
     expect(messagesOf(plan)).toContainEqual(
       expect.stringMatching(
-        /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
+        /^held: alerts\.y: apply does not create it: would be a second alert beside .*x.* of alerts\.x, which is left as it is\. See alerts\.x$/,
       ),
     )
   })

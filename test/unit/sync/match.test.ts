@@ -14,7 +14,7 @@ describe('an object that is not clear', () => {
   it('an object is reported when its marker is on two objects', () => {
     const plan = planOf(declared, withAlerts({ ...own }, { ...own, id: 'copy' }))
     expect(messagesOf(plan)).toEqual([
-      'held: alerts.errors: 2 alerts have this ownership marker (alerts-errors, copy), so apply leaves it as it is. To name the one to manage, set adopt to its id; to repair all of them, when no other run is at work, set WATCHKEEPER_REPAIR: duplicates for one run',
+      'held: alerts.errors: apply leaves it as it is: 2 alerts have this ownership marker (alerts-errors, copy). To name the one to manage, set adopt to its id; to repair all of them, when no other run is at work, set WATCHKEEPER_REPAIR: duplicates for one run',
     ])
     expect(plan.diagnostics[0]).toMatchObject({ severity: 'error', location: { file: 'f.yml', line: 1 } })
     expect(plan.orphans).toEqual([])
@@ -34,7 +34,7 @@ describe('an object that is not clear', () => {
   it('several ids of one service are an error', () => {
     const stored = withAlerts({ id: 'x', name: 'X' }, { id: 'y', name: 'Y' })
     expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: ['x', 'y'] } } }, stored))).toEqual([
-      'held: alerts.errors: adopt has several ids of this service (x, y), so apply leaves it as it is. Keep one of them',
+      'held: alerts.errors: apply does not create it: adopt has several ids of this service (x, y). Keep one of them',
     ])
   })
 
@@ -45,7 +45,7 @@ describe('an object that is not clear', () => {
     ]
     const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: true } } }, withAlerts(...two))
     expect(messagesOf(plan)).toEqual([
-      'held: alerts.errors: could be one of the unmanaged alerts x, y, which differ, so apply leaves it as it is. To keep the values of the file, set adopt to x@2.64898f9f04.files or y@2.64898f9f04.files; if it is another object, give the one in the file another name',
+      'held: alerts.errors: apply leaves it as it is: could be one of the unmanaged alerts x, y, which differ. To keep the values of the file, set adopt to x@2.64898f9f04.files or y@2.64898f9f04.files; if it is another object, give the one in the file another name',
     ])
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
@@ -220,6 +220,8 @@ describe('an object that is adopted by its name', () => {
 
   it('an object that is adopted by its name is the one that an error names, where adopt is not given', () => {
     const plan = planOf(declared, withAlerts({ id: 'blank', name: 'Errors ' }, { id: 'exact', name: 'Errors' }))
-    expect(messagesOf(plan)).toEqual([expect.stringMatching(/^held: alerts\.errors: the unmanaged alert "Errors" \(exact\) differs/)])
+    expect(messagesOf(plan)).toEqual([
+      expect.stringMatching(/^held: alerts\.errors: apply leaves it as it is: the unmanaged alert "Errors" \(exact\) differs/),
+    ])
   })
 })

@@ -146,9 +146,7 @@ describe('a plan', () => {
   it('shows an unknown webhook by its name, not as a removal', () => {
     const plan = planOf({ ...declared, alerts: { many, errors: { ...errors, channel: { type: 'webhook', webhook: 'on-call' } } } }, applied)
     expect(fieldsOf(plan, 'alerts.errors')).toEqual(['channels[0].webhook: "oncall" → "on-call"'])
-    expect(messagesOf(plan)).toEqual([
-      expect.stringContaining('no webhook is named "on-call", so apply leaves it as it is. Did you mean "oncall"?'),
-    ])
+    expect(messagesOf(plan)).toEqual([expect.stringContaining('no webhook is named "on-call"; did you mean "oncall"?')])
   })
 
   it('shows tiles in the order of the file', () => {
@@ -262,7 +260,7 @@ describe('an alert that the server would delete with a tile', () => {
     const withoutA = { ...shop, tiles: [tile('B', 4)] }
     const plan = planOf({ ...declared, dashboards: { shop: withoutA }, alerts: { errors: onGone } }, stored)
     expect(messagesOf({ diagnostics: problemsIn(plan) })).toEqual([
-      'held: dashboards.shop: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors), so apply leaves it as it is. Move it to another tile',
+      'held: dashboards.shop: apply leaves it as it is: tile "A" of dashboard "Shop" is deleted, and with it the alert "Errors" (alerts-errors). Move it to another tile',
     ])
   })
 
@@ -274,7 +272,7 @@ describe('an alert that the server would delete with a tile', () => {
     ])
     const renamed = planOf({ ...declared, dashboards: { shop: { ...shop, name: 'Store' } } }, stored)
     expect(messagesOf({ diagnostics: problemsIn(renamed) })).toEqual([
-      'held: dashboards.shop: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there, so apply leaves it as it is. Move it to another tile, or delete it first',
+      'held: dashboards.shop: apply leaves it as it is: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there. Move it to another tile, or delete it first',
     ])
   })
 })
@@ -346,7 +344,7 @@ describe('taking over', () => {
     expect(steps(plan)).toContain('alerts.errors held')
     expect(messagesOf(plan)).toEqual([
       expect.stringMatching(
-        /^held: alerts\.errors: the unmanaged alert "Errors" \(x\) differs \(.*\), so apply leaves it as it is\. To keep the values of the file, set adopt to x@2\.[0-9a-f]{10}\.files; to take those of the service, run watchkeeper pull --only declared --select key=errors; if it is another object, give the one in the file another name$/,
+        /^held: alerts\.errors: apply leaves it as it is: the unmanaged alert "Errors" \(x\) differs \(.*\)\. To keep the values of the file, set adopt to x@2\.[0-9a-f]{10}\.files; to take those of the service, run watchkeeper pull --only declared --select key=errors; if it is another object, give the one in the file another name$/,
       ),
     ])
   })
@@ -393,11 +391,11 @@ describe('taking over', () => {
     const plan = planOf(only({ ...errors, adopt: 'm' }), remoteStateWith({ ...storedObjects, alert: [marked] }))
     const way = 'To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one,'
     expect(messagesOf(plan)).toContain(
-      `held: alerts.errors: the project other/project owns the alert "Other" (m), so apply leaves it as it is. ${way} remove the id from adopt`,
+      `held: alerts.errors: apply does not create it: the project other/project owns the alert "Other" (m). ${way} remove the id from adopt`,
     )
     const ours = planOf({ ...declared, alerts: { ...declared.alerts, more: { ...errors, name: 'More', adopt: 'alerts-errors' } } }, applied)
     expect(messagesOf(ours)).toEqual([
-      'held: alerts.more: alerts.errors manages the alert "Errors" (alerts-errors), so apply leaves it as it is. Remove one of the two declarations, or remove the id from adopt',
+      'held: alerts.more: apply does not create it: alerts.errors manages the alert "Errors" (alerts-errors). Remove one of the two declarations, or remove the id from adopt',
     ])
   })
 
@@ -409,7 +407,7 @@ describe('taking over', () => {
     const plan = planOf(only({ ...alert, adopt: true }), remoteStateWith({ ...storedObjects, alert: [marked] }))
     expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error' }])
     expect(messagesOf(plan)).toEqual([
-      `held: alerts.errors: the project other/project owns the alert ${shown}, so apply leaves it as it is. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, choose another name`,
+      `held: alerts.errors: apply does not create it: the project other/project owns the alert ${shown}. To take it over, remove it from the files of that project, and run apply there with prune: forget; to create another one, choose another name`,
     ])
   })
 })

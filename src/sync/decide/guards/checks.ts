@@ -33,10 +33,13 @@ export const objectRules = {
 export const checkObjects: Guard = ({ steps, ofKinds }, facts) => {
   const changes = steps.map(({ change }) => change)
   const alerts = alertsAfter(changes, facts.storedObjects.alert)
-  const checked = steps.map((step) => ({ change: step.change, issues: listIssues(step, facts, alerts) }))
-  const holds = checked.flatMap(({ change, issues }) => {
-    const messages = issues.flatMap(({ rule, message }) => (rule === undefined ? [message] : []))
-    return messages.length === 0 || isHeld(change) ? [] : [holdStep({ change }, toHold(messages))]
+  const checked = steps.map((step) => ({ ...step, issues: listIssues(step, facts, alerts) }))
+  const holds = checked.flatMap(({ change, pair, issues }) => {
+    const reasons = issues.filter(({ rule }) => rule === undefined)
+    if (reasons.length === 0 || isHeld(change)) return []
+    const isOfRun = reasons.some((one) => one.isOfRun)
+    const [slot, held] = holdStep({ change, pair: isOfRun ? undefined : pair }, toHold(reasons))
+    return [[slot, { ...held, at: reasons[0]?.location }] as const]
   })
   const reported = checked.flatMap(({ change, issues }) =>
     issues.flatMap(({ rule, message }): readonly Diagnostic[] =>
@@ -59,7 +62,6 @@ function listIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly
   }
   const use = describeUsers(change, alerts, kind)
   const messages = [
-    pair && explainNewerFields(kind, change, facts),
     'unclearable' in change
       ? `no update can clear ${change.unclearable?.join(', ')}; declare the field again, or delete the object`
       : undefined,
@@ -67,6 +69,7 @@ function listIssues({ kind, change, pair }: Step, facts: Facts, alerts: readonly
     use && `${use}; change the alert first`,
   ]
   return [
+    ...(pair === undefined ? [] : explainNewerFields(kind, change, pair, facts)),
     ...(desired === undefined || (pair === undefined && !isReleased) ? [] : (kind.check?.(desired, stored, secrets) ?? [])),
     ...messages.flatMap((message) => (message === undefined ? [] : [{ message }])),
   ]
@@ -79,11 +82,17 @@ function warnAboutDropped(change: Change): readonly Diagnostic[] {
 }
 
 /** Without a stored object of the kind, nothing shows which fields the service has. */
-function explainNewerFields({ name, label, newerFields = [] }: Kind, { desired }: Change, { indexes }: Facts): string | undefined {
+function explainNewerFields(
+  { name, label, newerFields = [] }: Kind,
+  { desired }: Change,
+  { declared }: Pair,
+  { indexes }: Facts,
+): readonly KindIssue[] {
   const { all } = indexes[name]
   const missing = newerFields.filter((field) => desired?.[field] !== undefined && all.every(({ stored }) => stored[field] == null))
-  if (missing.length === 0 || all.length === 0) return undefined
-  return `the version of the service does not have ${missing.join(', ')} of ${pluralOf(label)}; remove it, or upgrade the service`
+  if (missing.length === 0 || all.length === 0) return []
+  const message = `the version of the service does not have ${missing.join(', ')} of ${pluralOf(label)}; remove it, or upgrade the service`
+  return [{ message, location: declared.locationOf(missing.slice(0, 1)) }]
 }
 
 /** No marker shows who made the object. A create that was interrupted is completed. */
@@ -155,12 +164,12 @@ function refuseRepository(others: readonly OwnedObject[], { repository }: Facts)
   const isWrite = repository?.effect === 'write'
   const effect = isWrite ? 'nothing was written' : 'apply would write nothing'
   const digest = others[0]?.marker?.repository ?? ''
-  const message = `another repository (${digest}) applied all objects of this project: ${named}. This run is of ${repository?.name}; ${effect}. If two repositories use this project, set another project in one of them. ${adviceOnMove(digest)}`
+  const message = `another repository (${digest}) applied all objects of this project: ${named}. This run is of ${repository?.name}; ${effect}. If two repositories use this project, set another project in one of them; ${adviceOnMove(digest)}`
   return (isWrite ? diagnosticOf : exceptionalDiagnostic)(ownerRules, 'other-repository', { file: 'project' }, message)
 }
 
 const adviceOnMove = (digest: string): string =>
-  `If the repository was renamed or moved, add previous-repository: ${digest}, or its previous address, to .watchkeeper.yml`
+  `if the repository was renamed or moved, add previous-repository: ${digest}, or its previous address, to .watchkeeper.yml`
 
 function holdOthers(steps: readonly Step[], facts: Facts): Verdict['holds'] {
   return steps.flatMap(({ change, pair }) => {

@@ -3,7 +3,6 @@
 
 import type { Alert } from '../../../kinds/alert/alert.ts'
 import { composeUpdate } from '../../../kinds/compare.ts'
-import { PendingId } from '../../../kinds/directory.ts'
 import { describeStored, type KindWire, listOf, type TargetRemoval } from '../../../kinds/kind.ts'
 import { addressOf, kindLabels } from '../../../kinds/kind-names.ts'
 import { findLostAlerts, findLostTiles, type LostTile } from '../../../kinds/lost-alerts.ts'
@@ -23,7 +22,7 @@ export const alertProtectionRules = {
 } as const satisfies Rules
 
 /** A declared alert that the server deletes with what it watches, and that must be created again, is a replacement. */
-export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }) => {
+export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects }) => {
   const changes = steps.map(({ change }) => change)
   const alertsOf = indexByTarget(storedObjects.alert)
   const removals = steps.flatMap((step) => plannedRemoval(step, alertsOf) ?? [])
@@ -33,7 +32,7 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
     const change = planned.get(alert.id)
     return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
   })
-  const more = assumeMoreHeld(steps, new Map(deletesHeld), assumed, queried)
+  const more = assumeMoreHeld(steps, new Map(deletesHeld), assumed)
   if (more !== undefined) return more
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
   const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
@@ -63,30 +62,16 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects, queried }
   }
 }
 
-/** Undefined where this draft leaves all held alerts as they are. The next one adds no tile for the query of a held alert. */
-function assumeMoreHeld(
-  steps: readonly Step[],
-  deletesHeld: ReadonlyMap<Change, Held>,
-  assumed: Assumed,
-  queried: ReadonlySet<string>,
-): Verdict | undefined {
-  const held = steps.map(({ change }) => change).filter(isHeld)
+/** Undefined where this draft leaves all held alerts as they are. */
+function assumeMoreHeld(steps: readonly Step[], deletesHeld: ReadonlyMap<Change, Held>, assumed: Assumed): Verdict | undefined {
   const pairs = new Map(steps.map(({ change, pair }) => [change, pair]))
-  const addresses = new Set(held.map(addressOf))
-  const waiting = ({ kind, key, desired: { tileId } }: Held): boolean =>
-    kind === 'alert' && queried.has(key) && tileId instanceof PendingId && !addresses.has(addressOf(tileId))
-  const withoutTile = held.filter((one) => waiting(one) && !assumed.alertsWithoutTile.has(one.key))
   const found = [...deletesHeld].map(([cause, alert]) => {
     if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
     const reason = `would delete ${addressOf(alert)}, which is left as it is`
     return [slotOf(cause), isPlanned(cause) ? holdFor({ change: cause, pair: pairs.get(cause) }, alert, reason)[1] : alert] as const
   })
   const more = found.filter(([slot]) => !assumed.held.has(slot))
-  if (withoutTile.length + more.length === 0) return undefined
-  return {
-    holds: [...withoutTile.map((one) => [addressOf(one), one] as const), ...more],
-    assume: { alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]) },
-  }
+  return more.length === 0 ? undefined : { holds: more }
 }
 
 interface PlannedRemoval {

@@ -39,7 +39,8 @@ const traces: Source = {
 }
 
 const tilesOf = (fields: object, source: Source = traces) => {
-  const { objects, diagnostics } = resolveSlos(read(fields).slos, [source])
+  const objects = resolveSlos(read(fields).slos, [source])
+  const diagnostics = objects.flatMap(({ unresolved = [] }) => unresolved)
   const tiles = objects.filter(isOf('dashboard')).flatMap(({ value }) => value.tiles)
   const configs = tiles.map(({ name, config }) => [name, config !== undefined && 'sqlTemplate' in config ? config : undefined] as const)
   return { diagnostics, configs, sql: configs.map(([, config]) => config?.sqlTemplate ?? '').join('\n') }

@@ -232,7 +232,7 @@ describe('the alerts of SLOs in the product', () => {
   it('V8: the alerts of SLOs in the product were recorded with the queries that SLOs have now', () => {
     const { slos, diagnostics } = readSlos(readText(read('recorded-week.yml')).slos, [])
     expect(diagnostics).toEqual([])
-    const { objects } = resolveSlos(slos, sources)
+    const objects = resolveSlos(slos, sources)
     const boards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value.tiles]))
     const sqlOf = new Map(
       objects.filter(isOf('alert')).map(({ key, value: { dashboard, tile } }) => {
@@ -263,7 +263,7 @@ describe('the alerts of SLOs in the product', () => {
 
 function sloQueries(): ReadonlyMap<string, BacktestQuery | Refusal> {
   const { slos } = readSlos(readText(read('recorded-week.yml')).slos, [])
-  const { objects } = resolveSlos(slos, sources)
+  const objects = resolveSlos(slos, sources)
   const boards = new Map(objects.filter(isOf('dashboard')).map(({ key, value }) => [key, value.tiles]))
   const sourced = slos.map((slo) => ({ slo: slo.value, source: sourceOf(slo, sources) }))
   const find = findSloAlert(sourced.flatMap(({ slo, source }) => ('diagnostic' in source ? [] : [{ slo, source }])))
