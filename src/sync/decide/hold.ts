@@ -195,7 +195,9 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
   const [change] = alike
   if (change === undefined) throw new Error('a group without an object')
   const { reason, remedies, isError, at, location = pruneLocation } = change
-  const message = `${firstOf(maxNamed, [...new Set(alike.map(addressOfChange))])}: ${reason}, so apply leaves it as it is${isError && deletes ? ', and deletes nothing' : ''}. ${capitalize(remedies.join('; '))}`
+  const isNew = alike.every(({ id, isBlocked }) => id === undefined && isBlocked !== true)
+  const stays = `apply ${isNew ? 'does not create it' : 'leaves it as it is'}${isError && deletes ? ', and deletes nothing' : ''}`
+  const message = `${firstOf(maxNamed, [...new Set(alike.map(addressOfChange))])}: ${reason}, so ${stays}. ${capitalize(remedies.join('; '))}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
 

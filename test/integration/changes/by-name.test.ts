@@ -16,7 +16,7 @@ const file = (content: object): SiteFiles => ({ 'a.json': content })
 const said = ({ message }: { readonly message: string }): string =>
   message
     .replace(/^(\w+\.[\w-]+): /, '$1.')
-    .replace(/, so apply leaves it as it is\. (\w)/, (_, letter: string) => `; ${letter.toLowerCase()}`)
+    .replace(/, so apply (?:leaves it as it is|does not create it)\. (\w)/, (_, letter: string) => `; ${letter.toLowerCase()}`)
 
 async function refusal(content: object): Promise<readonly string[] | undefined> {
   const before = JSON.stringify(stateOf(emulator()))

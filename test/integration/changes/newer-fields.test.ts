@@ -152,7 +152,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a server without them, 
     withSite(emulator(), dialect, async (site) => {
       const files = file({ ...content, dashboards: { shop } })
       expect(errorsIn(await site.plan(files)).map(({ message }) => message)).toEqual([
-        'alerts.errors: the version of the service does not have displayName, tags of alerts, so apply leaves it as it is. Remove it, or upgrade the service',
+        'alerts.errors: the version of the service does not have displayName, tags of alerts, so apply does not create it. Remove it, or upgrade the service',
       ])
       expect(errorRules(await site.apply(files))).toEqual(['held'])
       expect(writes().map(({ path }) => path.replace(/.*\//, ''))).toEqual(expect.arrayContaining(['dashboards', 'alerts']))

@@ -187,7 +187,7 @@ describe('a pull after a tile was renamed in the service', () => {
         }),
       )
       expect(JSON.stringify(plan.diagnostics)).toContain(
-        `no tile ${last?.id}, so apply leaves it as it is. Name one of its tiles, or remove the alert`,
+        `no tile ${last?.id}, so apply does not create it. Name one of its tiles, or remove the alert`,
       )
     }
     const { files } = await run('pull', { 'o/a.yml': twice }, { only: 'drifted' })

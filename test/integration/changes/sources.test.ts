@@ -224,7 +224,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       expect(errorRules(await plan({ connection: 'nothing' }))).toEqual(['held'])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
       expect((await plan({})).diagnostics.map(({ message }) => message).join()).toContain(
-        'sources use several connections, so apply leaves it as it is. Add connection',
+        'sources use several connections, so apply does not create it. Add connection',
       )
     }))
 
@@ -256,7 +256,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       ])
       stored('Logs').connection = 'bbbbbbbbbbbbbbbbbbbbbbbb'
       expect(await problems({})).toEqual([
-        'dashboards.board: tiles["SQL"].config: sources use several connections, so apply leaves it as it is. Add connection',
+        'dashboards.board: tiles["SQL"].config: sources use several connections, so apply does not create it. Add connection',
       ])
     }))
 

@@ -43,7 +43,7 @@ describe('what needs a held object', () => {
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors, alerts.by-id: needs what dashboards.shop has in the files, which is left as it is, so apply leaves it as it is. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id: needs what dashboards.shop has in the files, which is left as it is, so apply does not create it. See dashboards.shop',
     )
   })
 
@@ -219,7 +219,7 @@ describe('a new object with the name of a held one', () => {
     expect(steps(plan).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
     expect(messagesOf(plan)).toContainEqual(
       expect.stringMatching(
-        /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply leaves it as it is\. See alerts\.x$/,
+        /^held: alerts\.y: would be a second alert beside .*x.* of alerts\.x, which is left as it is, so apply does not create it\. See alerts\.x$/,
       ),
     )
   })

@@ -96,57 +96,57 @@ describe('a reference to a missing object', () => {
           shop: { ...shop, tiles: [tile('A', 0, { displayType: 'line', sourceId: { source: 'Lags' }, select: [{ aggFn: 'count' }] })] },
         },
       },
-      'held: dashboards.shop: tiles["A"].config.sourceId: no source is named "Lags", so apply leaves it as it is. Did you mean "Logs"?',
+      'held: dashboards.shop: tiles["A"].config.sourceId: no source is named "Lags", so apply does not create it. Did you mean "Logs"?',
     ],
     [
       'a source of a saved search',
       { savedSearches: { slow: { ...slow, sourceId: { source: 'Lags' } } } },
-      'held: savedSearches.slow: sourceId: no source is named "Lags", so apply leaves it as it is. Did you mean "Logs"?',
+      'held: savedSearches.slow: sourceId: no source is named "Lags", so apply does not create it. Did you mean "Logs"?',
     ],
     [
       'a webhook',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: { type: 'webhook', webhook: 'ancall' } } } },
-      'held: alerts.errors: channel.webhook: no webhook is named "ancall", so apply leaves it as it is. Did you mean "oncall"?',
+      'held: alerts.errors: channel.webhook: no webhook is named "ancall", so apply does not create it. Did you mean "oncall"?',
     ],
     [
       'a webhook of several',
       { dashboards: { shop }, alerts: { errors: { ...errors, channel: undefined, channels: [{ type: 'webhook', webhook: 'x' }] } } },
-      'held: alerts.errors: channels[0].webhook: no webhook is named "x", so apply leaves it as it is. Existing names: oncall',
+      'held: alerts.errors: channels[0].webhook: no webhook is named "x", so apply does not create it. Existing names: oncall',
     ],
     [
       'a tile',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: 'AA' } } },
-      'held: alerts.errors: tile: the dashboard has no tile named "AA", so apply leaves it as it is. Did you mean "A"?',
+      'held: alerts.errors: tile: the dashboard has no tile named "AA", so apply does not create it. Did you mean "A"?',
     ],
     [
       'a tile by its id',
       { dashboards: { shop }, alerts: { errors: { ...errors, tile: { id: 'nobody' } } } },
-      'held: alerts.errors: tile: the dashboard has no tile nobody, so apply leaves it as it is. Name one of its tiles, or remove the alert',
+      'held: alerts.errors: tile: the dashboard has no tile nobody, so apply does not create it. Name one of its tiles, or remove the alert',
     ],
     [
       'one of two tiles',
       { dashboards: { shop: { ...shop, tiles: [tile('A'), tile('A', 4)] } }, alerts: { errors } },
-      'held: alerts.errors: tile: the dashboard has several tiles named "A", so apply leaves it as it is. Use { id: … }',
+      'held: alerts.errors: tile: the dashboard has several tiles named "A", so apply does not create it. Use { id: … }',
     ],
     [
       'a dashboard by name',
       { alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } },
-      'held: alerts.errors: dashboard: no dashboard is named "Shop", so apply leaves it as it is. Correct the file or the service',
+      'held: alerts.errors: dashboard: no dashboard is named "Shop", so apply does not create it. Correct the file or the service',
     ],
     [
       'a dashboard by id',
       { alerts: { errors: { ...errors, dashboard: { id: 'nobody' } } } },
-      'held: alerts.errors: dashboard: dashboard nobody does not exist, so apply leaves it as it is. Correct the file or the service',
+      'held: alerts.errors: dashboard: dashboard nobody does not exist, so apply does not create it. Correct the file or the service',
     ],
     [
       'a key',
       { alerts: { errors: { ...errors, dashboard: 'shap' } } },
-      'held: alerts.errors: dashboard: "shap" is not a key in these files, so apply leaves it as it is. Correct the file or the service',
+      'held: alerts.errors: dashboard: "shap" is not a key in these files, so apply does not create it. Correct the file or the service',
     ],
     [
       'a saved search by id',
       { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
-      'held: alerts.many: savedSearch: saved search nobody does not exist, so apply leaves it as it is. Correct the file or the service',
+      'held: alerts.many: savedSearch: saved search nobody does not exist, so apply does not create it. Correct the file or the service',
     ],
   ])('a reference to a missing object holds what has it, with the place in the file: %s', (_, content, expected) => {
     const plan = planOf(content)
