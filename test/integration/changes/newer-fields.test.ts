@@ -113,6 +113,22 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('a newer server, %s', (d
     expect(pulled.objects).toContainEqual(expect.objectContaining({ name: 'For the agent', outcome: 'left-out', reason }))
   })
 
+  it('a pull into new files leaves out an alert in anomaly mode by name, and writes the others, so that the next plan has no difference', () =>
+    withSite(emulator(), dialect, async (site) => {
+      const [alert] = serviceOf(emulator()).alerts
+      const anomaly = { detectionMode: 'anomaly', anomalyConfig: { sensitivity: 2 } }
+      Object.assign(alert ?? {}, { name: 'Learned', newer: anomaly })
+      const pulled = await site.pull({})
+      const reason = 'files have no field but raw for the detectionMode anomaly, and a write could lose it'
+      expect(pulled.objects).toContainEqual(expect.objectContaining({ name: 'Learned', outcome: 'not-exportable', reason }))
+      expect(JSON.stringify(pulled.writtenFiles)).not.toContain('Learned')
+      expect(pulled.objects.filter(({ kind, outcome }) => kind === 'alert' && outcome === 'added').length).toBeGreaterThan(3)
+      const files = afterPull({}, pulled)
+      expect(differing(await site.plan(files))).toEqual([])
+      await site.apply(files)
+      expect(alert).toMatchObject({ name: 'Learned', note: null, newer: anomaly })
+    }))
+
   it('create-alert and update-alert send them as they are given, and leave them otherwise', async () => {
     const [first] = serviceOf(emulator()).alerts
     const { dashboardId, tileId, channels } = first ?? {}
