@@ -10,6 +10,7 @@ import { renderSchemas } from './reference/json-schema.ts'
 import {
   auditRulesTable,
   configTable,
+  exitCodesTable,
   mainOperationsTable,
   ownershipTable,
   renderOperations,
@@ -55,7 +56,11 @@ async function render(root: string): Promise<ReadonlyMap<string, string>> {
     ['docs/defaults.md', fillMarkers(await read('docs/defaults.md'), { defaults: defaultsTable() }, 'docs/defaults.md')],
     [
       'docs/command-line.md',
-      fillMarkers(await read('docs/command-line.md'), { 'config-keys': configTable(operations) }, 'docs/command-line.md'),
+      fillMarkers(
+        await read('docs/command-line.md'),
+        { 'config-keys': configTable(operations), 'exit-codes': exitCodesTable() },
+        'docs/command-line.md',
+      ),
     ],
     [
       'docs/reusable-workflows.md',

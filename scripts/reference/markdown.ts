@@ -1,11 +1,13 @@
 import { parse, stringify } from 'yaml'
 import * as z from 'zod'
 import { mainOperationNames, operationGroups } from '../../src/operations.ts'
+import { exitCodes } from '../../src/platform/core/errors.ts'
 import { keysOf } from '../../src/platform/core/keys.ts'
 import { toKebab } from '../../src/platform/core/names.ts'
 import { fileInputs, fileSettings } from '../../src/platform/operation/inputs.ts'
+import { stepExitCode } from '../../src/runtime/action/run-action.ts'
 import { firstSentence } from '../../src/runtime/cli/help.ts'
-import { commandLine } from '../../src/runtime/cli/operation-command.ts'
+import { commandLine, exitCodeMeanings } from '../../src/runtime/cli/operation-command.ts'
 import { commonOutputs } from '../../src/runtime/cli/schema.ts'
 import { ownership, type State } from '../../src/sync/decide/ownership.ts'
 import { majorTag } from '../action-references.ts'
@@ -30,6 +32,16 @@ export const mainOperationsTable = (operations: readonly OperationFacts[], refer
     mainOperationNames.map((main) => [
       `[${code(main)}](${reference}#${main})`,
       operations.flatMap(({ name, summary }) => (name === main ? [firstSentence(summary)] : [])).join(''),
+    ]),
+  )
+
+export const exitCodesTable = (): string =>
+  table(
+    ['exit code', 'meaning', 'in the action'],
+    keysOf<keyof typeof exitCodes>(exitCodes).map((name) => [
+      String(exitCodes[name]),
+      exitCodeMeanings[name],
+      String(stepExitCode(exitCodes[name])),
     ]),
   )
 

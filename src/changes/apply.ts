@@ -56,6 +56,8 @@ import {
   planOutput,
   toPlanResult,
 } from './plan/plan-result.ts'
+import { type QueryAnswer, queryReview, sloReview } from './queries/query-review.ts'
+import { reviewPlan } from './review.ts'
 import { planRules } from './rules.ts'
 
 export const apply = defineOperation({
@@ -117,9 +119,14 @@ type ApplyContext = Context<'write', 'service-or-server'> & { readonly api: Writ
 async function confirmPlan(planned: PlanningResult, context: ApplyContext, input: z.output<typeof planInput>): Promise<PlanningResult> {
   const { confirm, service } = context
   if (confirm === undefined || planned.plan.changes.every(staysAsItIs)) return planned
-  const result = await toPlanResult(planned)
+  // With what the queries of its alerts would do, as in a plan.
+  const reviewed = await reviewPlan<object, QueryAnswer>([queryReview, sloReview], context, planned, {})
+  const result = await toPlanResult(reviewed)
   await confirm({
-    blocks: composeBlocks([planFacts(result), withDiagnostics(result.diagnostics, objectBlocks(result))]),
+    blocks: composeBlocks([
+      planFacts(result),
+      withDiagnostics(result.diagnostics, [queryReview.blocks(reviewed.answers), objectBlocks(result)]),
+    ]),
     question: `Apply these changes to ${result.project}${toPlainText(ofEnvironment(result))}?`,
   })
   const again = await makePlan(context, { ...input, effect: 'write' })

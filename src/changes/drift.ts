@@ -114,7 +114,7 @@ function whoActs(object: PlannedObject, result: PlanResult) {
   const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held')
-    return say`Left as it is: ${join(
+    return say`Held: ${join(
       notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
       '. ',
     )}`

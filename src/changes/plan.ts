@@ -3,9 +3,9 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { keysOf } from '../platform/core/keys.ts'
 import { say } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
-import { type Context, defineOperation } from '../platform/operation/operation.ts'
+import { defineOperation } from '../platform/operation/operation.ts'
 import { pass } from '../platform/report/report.ts'
-import { compareWithService, hasErrors, loadFiles, type PlanningResult, readService } from '../sync/plan/make-plan.ts'
+import { compareWithService, loadFiles, readService } from '../sync/plan/make-plan.ts'
 import type { Gates } from './backtest/backtest-report.ts'
 import { type BacktestAnswer, backtestReview } from './backtest/backtest-review.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-file.ts'
@@ -21,7 +21,7 @@ import {
 import { newerFiles } from './plan/plan-result.ts'
 import { type PriceAnswer, type PriceInput, priceReview } from './price/price-review.ts'
 import { type QueryAnswer, queryReview, sloReview } from './queries/query-review.ts'
-import type { Review, ReviewedPlan } from './review.ts'
+import { type Review, reviewPlan } from './review.ts'
 
 /** In the order of the report. The queries that a backtest has run are not run again. */
 const reviews: readonly Review<ReviewInput, Answers>[] = [backtestReview, queryReview, sloReview, priceReview]
@@ -29,21 +29,6 @@ const reviews: readonly Review<ReviewInput, Answers>[] = [backtestReview, queryR
 type ReviewInput = Gates & PriceInput & { readonly backtest: boolean }
 
 type Answers = BacktestAnswer & PriceAnswer & QueryAnswer
-
-/** Reviews a plan without errors. A review has the answers of those before it. */
-async function reviewPlan(
-  context: Context<'read', 'service-or-server'>,
-  planned: PlanningResult,
-  input: ReviewInput,
-): Promise<ReviewedPlan<Answers>> {
-  let reviewed: ReviewedPlan<Answers> = { ...planned, answers: {}, tested: new Set() }
-  for (const review of hasErrors(planned) ? [] : reviews) {
-    const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
-    const answers = { ...reviewed.answers, ...result }
-    reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }
-  }
-  return reviewed
-}
 
 const gateSubjects = { maxNotifications: ['backtest'], maxMonthlyIncrease: ['price'], onMissing: ['backtest', 'price'] } as const
 
@@ -69,7 +54,7 @@ export const plan = defineOperation({
       input.planFile === undefined ? undefined : await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
     if (newer !== undefined)
       return { ...(await toPlanOrDriftResult(context, planned, { ...input, planFile: undefined })), needsApply: false, newerFiles: newer }
-    const reviewed = await reviewPlan(context, planned, input)
+    const reviewed = await reviewPlan(reviews, context, planned, input)
     return { ...(await toPlanOrDriftResult(context, reviewed, input)), ...reviewed.answers }
   },
   judge: (result, input) =>

@@ -4,7 +4,7 @@ import type { Line } from '../platform/core/line.ts'
 import type { Context } from '../platform/operation/operation.ts'
 import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
-import type { PlanningResult } from '../sync/plan/make-plan.ts'
+import { hasErrors, type PlanningResult } from '../sync/plan/make-plan.ts'
 
 type ReviewContext = Context<'read', 'service-or-server'>
 
@@ -32,4 +32,20 @@ interface ReviewAnswer<Result> {
 export interface ReviewedPlan<Result> extends PlanningResult {
   readonly answers: Partial<Result>
   readonly tested: ReadonlySet<string>
+}
+
+/** Reviews a plan without errors. A review has the answers of those before it. */
+export async function reviewPlan<Input, Result>(
+  reviews: readonly Review<Input, Result>[],
+  context: ReviewContext,
+  planned: PlanningResult,
+  input: Input,
+): Promise<ReviewedPlan<Result>> {
+  let reviewed: ReviewedPlan<Result> = { ...planned, answers: {}, tested: new Set() }
+  for (const review of hasErrors(planned) ? [] : reviews) {
+    const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
+    const answers = { ...reviewed.answers, ...result }
+    reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }
+  }
+  return reviewed
 }

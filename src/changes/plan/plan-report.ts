@@ -23,7 +23,7 @@ export function planFacts(result: PlanResult): Block {
     Replace: toReplace,
     Delete: toDelete,
     Adopt: toAdopt,
-    'Left as it is': toHold,
+    Held: toHold,
     Tracked: tracked,
     Unchanged: unchanged - toAdopt - tracked,
   })
@@ -75,7 +75,7 @@ function splitSubject({ message }: Diagnostic): readonly [string, string] {
 export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, toAdopt, toHold }: PlanResult): Line {
   const parts = { create: toCreate, update: toUpdate, replace: toReplace, delete: toDelete, release: toRelease }
   const words = Object.entries(parts).filter(([, count]) => count > 0)
-  const held = toHold === 0 ? [] : [say`${toHold} left as ${asTheyAre(toHold)}`]
+  const held = toHold === 0 ? [] : [say`${toHold} held`]
   if (words.length + held.length === 0) return say`${toAdopt} to adopt`
   return join([...words.map(([verb, count]) => say`${count} to ${trusted(verb)}`), ...held], ', ')
 }
@@ -100,8 +100,6 @@ function markerWords({ toAdopt, toMark }: PlanResult) {
 
 const oneOr = (count: number, one: string, several: string) => trusted(count === 1 ? one : several)
 
-const asTheyAre = (count: number) => oneOr(count, 'it is', 'they are')
-
 export const objectWords = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>): Line =>
   say`${trusted(kindLabels[kind])} ${key || name}`
 
@@ -122,7 +120,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
     changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
-    held.length > 0 && say`Left as ${asTheyAre(held.length)}:`,
+    held.length > 0 && say`Held:`,
     changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
     silent.length > 0 &&
       say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
@@ -230,7 +228,7 @@ export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'
   if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
   const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
-    ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} a decision`] : []),
+    ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} attention`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }

@@ -66,7 +66,7 @@ export function createAlertKind(
     resolve: (declared, context) => resolveAlert(declared, context, definition),
     explainUndeclarable(alert, declared) {
       const form = unknownFormOf(alert, declared)
-      return form && `files cannot declare an alert with ${form}`
+      return form && `files have no field but raw for ${form}, and a write could lose it`
     },
     summarize: summarizeAlert,
     toBody: toAlertBody,

@@ -206,19 +206,10 @@ export const singleDashboard = 'a single dashboard, which create-dashboard takes
 export const isSingleDashboard = (document: unknown): document is Body =>
   isMapping(document) && Array.isArray(document.tiles) && 'name' in document
 
-/** What a dashboard in a file is, and the command that translates it; undefined for other files. */
-export function describeDashboardFile(document: unknown, path: string): string | undefined {
-  if (isWebAppDashboard(document)) return describeWebAppFile(path)
-  if (!isSingleDashboard(document)) return undefined
-  return isApiDashboard(document)
-    ? `is a dashboard in the form of the API, which create-dashboard takes; ${translateWith(path)}`
-    : `is ${singleDashboard}; give it a key under dashboards`
-}
-
 /** `name` is the path of a file, or of an input. */
 export const describeWebAppFile = (name: string): string => `is a dashboard of the web app; ${translateWith(name)}`
 
-const translateWith = (name: string) =>
+export const translateWith = (name: string): string =>
   `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`
 
 export interface Place {

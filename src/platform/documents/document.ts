@@ -187,7 +187,8 @@ function expandAliases(root: Node) {
   const targetOf = (alias: Alias): Node => {
     const target = targets.get(alias) ?? anchors.get(alias.source)
     const name = quote(alias.source, 60)
-    if (target === undefined) throw new ReadError(startOfNode(alias), `*${name} has no anchor: add &${name} before it`)
+    if (target === undefined)
+      throw new ReadError(startOfNode(alias), `*${name} has no anchor: add &${name} before it, or quote a text: "*${name}"`)
     if (around.has(target)) throw new ReadError(startOfNode(alias), `*${name} is inside its own anchor`)
     targets.set(alias, target)
     return target

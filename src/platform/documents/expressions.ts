@@ -101,14 +101,15 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
+const namedSecret = 'A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
+
 // A file in a pull request must not send credentials anywhere, even those that were passed by mistake.
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
-    const isSecret = /^secrets?\./.test(inside)
+    if (/^secrets?\./.test(inside))
+      return { message: `\${{ ${quote(inside, 60)} }} is not supported; files contain no secrets. ${namedSecret}` }
     const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
-    return {
-      message: `\${{ ${quote(inside, 60)} }} is not supported; ${isSecret ? 'files contain no secrets. A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL' : `use ${names}`}`,
-    }
+    return { message: `\${{ ${quote(inside, 60)} }} is not supported; use ${names}` }
   }
   const text = `\${{ env.${name} }}`
   const value = mayBeCredential(name) ? undefined : variable(name)
@@ -134,7 +135,9 @@ function interpolateText(text: string, options: InterpolateOptions, path: ValueP
       return String(found.value)
     }
     isWrong = true
-    report(found.message)
+    // In urlFrom and its like, another value of the same expression would be the next error.
+    const isName = inside.startsWith('env.') && path.some((one) => /From$/.test(String(one)))
+    report(isName ? `${found.message.split('; ')[0]}. ${namedSecret}` : found.message)
     return whole
   })
   const isWhole = text.startsWith('${{') && text.indexOf('}}') === text.length - 2

@@ -75,7 +75,7 @@ function readInputs(env: Variables): Readonly<Record<string, string>> {
 /** After a canceled run, one must know whether anything was written. */
 const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.canceled]
 
-const stepExitCode = (exitCode: number) => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
+export const stepExitCode = (exitCode: number): number => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
 
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''

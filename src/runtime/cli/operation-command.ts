@@ -185,7 +185,7 @@ export function commandLine(name: string, example: Readonly<Record<string, unkno
   return ['watchkeeper', name, ...given].join(' ')
 }
 
-const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
+export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'success',
   error: 'error',
   input: 'wrong input or files',

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import { describeDashboardFile } from '../../kinds/dashboard/dashboard-file.ts'
 import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindNames, type Section, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, parseObject } from '../../kinds/kinds.ts'
@@ -19,6 +18,7 @@ import { environmentRules, findUnknownAdoptions, withAdoption } from './environm
 import { declarationsSchema, frameSchema } from './file-schema.ts'
 import type { SpelledIncident } from './incidents.ts'
 import { type Fill, hasInstances, instanceRules, instantiate } from './instances.ts'
+import { describeOtherFile } from './other-files.ts'
 
 export interface SourceFile {
   /** In messages. */
@@ -114,7 +114,7 @@ function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 function readFile({ path, text }: SourceFile, options: InterpolateOptions, environment: NamedEnvironment | undefined): Declarations {
   const reading = readDocument(text, path)
   if ('diagnostics' in reading) return { ...nothing, unread: [path], diagnostics: reading.diagnostics }
-  const other = describeDashboardFile(reading.value, path)
+  const other = describeOtherFile(reading.value, path)
   if (other !== undefined)
     return { ...nothing, unread: [path], diagnostics: [diagnosticOf(readingRules, 'schema', reading.locationOf([]), other)] }
   if (hasInstances(reading)) {

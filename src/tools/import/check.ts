@@ -6,6 +6,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
 import { hourMs } from '../../platform/core/durations.ts'
+import { quote } from '../../platform/core/text.ts'
 import { kindOfType, toRefusal } from '../../signals/backtest/read-windows.ts'
 import { expandTemplate, refuse, renderWindow, UnusableSql, windowColumn } from '../../signals/backtest/window-sql.ts'
 import type { Reduction } from './shape.ts'
@@ -103,6 +104,8 @@ const toNumber = (value: unknown) => (value === null || value === undefined ? Nu
 
 const isTime = ({ type }: SqlColumn) => kindOfType(type) === 'time'
 
+const isText = ({ type }: SqlColumn) => /^(?:(?:Nullable|LowCardinality)\()*(?:String|FixedString|Enum|UUID|IPv)/.test(type)
+
 const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
 /** The last number of the row for a number tile, and one number for each group for a tile over time. */
@@ -122,11 +125,13 @@ function fail(reason: string): never {
 /** One number for each row, or one for each series over time, as pkg/expr/converter.go of grafana/grafana reads an answer. */
 function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
   const isNumeric = ({ type }: SqlColumn) => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
-  const [value = fail('the original query has no number'), ...others] = columns.filter(isNumeric)
+  const value = columns.find(isNumeric) ?? fail('the original query has no number')
   const time = columns.find(isTime)
-  if (others.length > 0) return (time === undefined ? fail : refuse)('the original query has several columns with numbers')
-  if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')
   const labels = columns.filter((column) => column !== value && !isTime(column))
+  const types = columns.map(({ name, type }) => quote(`${name}: ${type}`, 60)).join(', ')
+  if (!labels.every(isText))
+    (time === undefined ? fail : refuse)(`the original query has ${types}; Grafana takes one number, and texts as labels`)
+  if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')
   const groups = Map.groupBy(rows, (row) => labelOf(row, labels))
   if (time === undefined && groups.size < rows.length) return fail('the original query has several rows with the same labels')
   const reduce = (own: readonly SqlRow[]) => {

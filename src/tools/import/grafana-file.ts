@@ -12,6 +12,7 @@ import { isEmpty, isMapping, mapItems } from '../../platform/core/keys.ts'
 import { plural, quote } from '../../platform/core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { refuse } from '../../signals/backtest/window-sql.ts'
+import { describeOtherProgram, importable } from '../../sync/declarations/other-files.ts'
 import type { Reduction } from './shape.ts'
 
 /** YAML has numbers and booleans where Grafana reads texts. */
@@ -64,27 +65,7 @@ export interface RuleInFile {
 
 const otherSections = /^(?:delete\w+|contactPoints|policies|resetPolicies|muteTimes|templates)$/
 
-const accepted = 'import reads alert rules of Grafana, and dashboards of the web app and in the form of the API'
-
-const noRules = `has no groups of alert rules; ${accepted}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
-
-const has = (value: unknown, ...fields: readonly string[]) => isMapping(value) && fields.every((field) => !isEmpty(value[field]))
-
-const some = (list: unknown, test: (item: unknown) => boolean) => Array.isArray(list) && list.some(test)
-
-const slosPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/slos.md'
-
-function describeOther(root: Body) {
-  const { kind, groups, spec, dashboard = root } = root
-  const isRule = (rule: unknown) => has(rule, 'expr') && !has(rule, 'data')
-  if (kind === 'PrometheusRule' || some(groups ?? spec, (group) => isMapping(group) && some(group.rules, isRule)))
-    return 'a rule file of Prometheus'
-  if (has(dashboard, 'panels') || has(dashboard, 'schemaVersion') || has(spec, 'elements')) return 'a dashboard of Grafana'
-  if (has(root, 'widgets')) return 'a dashboard of Datadog'
-  if (has(root, 'query', 'type')) return 'a monitor of Datadog'
-  if (isSingleDashboard(root)) return singleDashboard
-  return sectionNames.some((section) => has(root, section)) ? 'a file with declarations' : undefined
-}
+const noRules = `has no groups of alert rules; ${importable}. Export rules in Grafana at Alerting, Alert rules, Export rules, or from /api/v1/provisioning/alert-rules/export`
 
 const provisioned =
   'has the form of a file of the provisioner; where a server has it, the provisioner overwrites the dashboard that it made, also one that apply adopted, so remove it there first'
@@ -137,10 +118,11 @@ export function readImportedFile(content: string, file: string, named: ReadonlyS
   const given: unknown = Array.isArray(document.value) ? [{ rules: document.value }] : isGroup ? [root] : root.groups
   const groups: readonly unknown[] = Array.isArray(given) ? given : []
   const others = isGroup ? [] : Object.keys(root).filter((key) => key !== 'apiVersion' && key !== 'groups')
-  const [, slo] = /^(openslo|prometheus|sloth)\b/.exec(textOrEmpty(root.apiVersion ?? root.version)) ?? []
-  if (slo !== undefined) return refuseFile(`is an SLO of ${slo === 'openslo' ? 'OpenSLO' : 'Sloth'}; declare it as in ${slosPage}`)
-  const other = describeOther(root)
-  if (other !== undefined) return refuseFile(`is ${other}; ${accepted}`)
+  const other = describeOtherProgram(root)
+  if (other !== undefined) return refuseFile(other)
+  const declared = sectionNames.find((section) => !isEmpty(root[section]))
+  const is = isSingleDashboard(root) ? singleDashboard : declared && 'a file with declarations'
+  if (is !== undefined) return refuseFile(`is ${is}; ${importable}`)
   if (groups.length === 0 && !others.some((key) => otherSections.test(key))) return refuseFile(noRules)
   const rules = groups.flatMap((group, g) => {
     const { rules: own, name, title, folder, folderUid, interval } = isMapping(group) ? group : {}

@@ -177,11 +177,14 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
 
 /** A file may have been edited since the last import. */
 async function refuseExisting({ files }: ImportContext, wanted: Result['files']): Promise<void> {
+  const others: string[] = []
   for (const { path, content } of wanted) {
     const { paths } = await files.find([path], 'directory').catch(() => ({ paths: [] }))
-    if (paths.length > 0 && (await files.read(path, 'directory')) !== content)
-      throw inputError('directory', `has ${path} already, with other content; remove that file, or choose another directory`)
+    if (paths.length > 0 && (await files.read(path, 'directory')) !== content) others.push(path)
   }
+  if (others.length === 0) return
+  const advice = 'if you did not edit this since the last import, remove it and run import again; otherwise choose another directory'
+  throw inputError('directory', `has ${firstOf(10, others)} already, with other content; ${advice}`)
 }
 
 async function compareAll(context: ImportContext, imported: readonly ImportOutcome[]): Promise<readonly (Comparison | undefined)[]> {

@@ -20,8 +20,8 @@ export interface AlertSql {
   readonly isWhole: boolean
   /** What depends on the order of the rows, where the query does not sort them by time. */
   readonly unsorted?: string
-  /** Whether the text of the query tells that Grafana takes the result for a number. */
-  readonly isNumber: boolean
+  /** Whether the text of the query tells the types that Grafana needs: a number, texts for labels, and a time. */
+  readonly hasTypes: boolean
 }
 
 interface Column {
@@ -40,7 +40,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { value, time, labels } = roles
   const shape = {
     isWhole: isCount(value.expression) && reduction?.reducer !== 'mean',
-    isNumber: isNumberInGrafana(value.expression),
+    hasTypes: isNumberInGrafana(value.expression) && labels.every(isText) && (time === undefined || isTimeCall(time)),
   }
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
   if (isCall(value.expression, /^toBool$/i)) return refuse('the rule always fails in Grafana, which takes no Bool for a number')
@@ -197,6 +197,10 @@ function isTime(column: Column, all: readonly Column[]) {
   return hasTimeName || timeCall.test(column.expression)
 }
 
+const isTimeCall = ({ expression }: Column) => timeCall.test(expression) && isCall(expression, /(?:)/)
+
+const isText = ({ expression }: Column) => /^'/.test(expression) || isCall(expression, /^(?:toString|concat|lower|upper)$/i)
+
 const isAggregate = ({ expression }: Column) =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
@@ -216,16 +220,17 @@ const isNumber = (expression: string) => isMadeOf(expression, /^(?:count|uniq|av
 /** Calls, quotients and comparisons, which are numbers whatever they are of: `max` can be a time or a text. */
 const isNumberInGrafana = (expression: string) =>
   isMadeOf(expression, /^(?:(?:count|uniq|avg|sum|toFloat|toU?Int|toDecimal)\w*|date_?diff|round|floor|ceil|abs|length)$/i) ||
-  isMadeOf(expression, /^\w+$/, /^(?:[*/%<>=!().,]|\w+|\s+)$/, /^[*/%<>=]$/)
+  isMadeOf(expression, /^\w+$/, /^(?:[*/%<>=!().,]|(?!case$)\w+|\s+)$/i, /^[*/%<>=]$/)
 
-/** Whether all that is outside of brackets is a call of such a function, a number or one of the signs, with one that is needed. */
+/** Whether all that is outside of calls and subqueries is a call of such a function, a number or one of the signs, with one that is needed. */
 function isMadeOf(expression: string, calls: RegExp, signs = /^(?:[-+*/().]|\d+|\s+)$/, needed = /(?:)/) {
-  const tokens = toTokens(expression)
+  const tokens = toTokens(expression).filter((token) => token.trim() !== '')
   let depth = 0
-  const outside = tokens.filter((token) => {
-    if (token === ')') depth--
+  const outside = tokens.filter((token, i) => {
+    if (token === ')' && depth > 0) depth--
     const isOutside = depth === 0
-    if (token === '(') depth++
+    const isCallOf = token === '(' && /^(?:\w+|\))$/.test(tokens[i - 1] ?? '')
+    if (token === '(' ? depth > 0 || isCallOf : depth === 0 && /^(?:select|with)$/i.test(token)) depth++
     return isOutside
   })
   return (

@@ -145,7 +145,7 @@ function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Im
 }
 
 /** A check of the values knows it. */
-export const unknownType = 'the rule fails in Grafana if the result is no number, which a check knows'
+export const unknownType = 'the rule fails in Grafana if its value is not a number, or a label not a text, which a check knows'
 
 function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition, interval: AlertInterval, differences: string[]): AlertSql {
   const { from, to } = query.relativeTimeRange ?? {}
@@ -166,7 +166,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
     /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)),
   )
   if (found.unsorted !== undefined) differences.push(found.unsorted)
-  if (!found.isNumber) differences.push(unknownType)
+  if (!found.hasTypes) differences.push(unknownType)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })

@@ -118,7 +118,7 @@ describe('drift', () => {
     await haveApplied()
     edit('Errors', { interval: '1h' })
     expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
-      /errors +Left as it is: changed in both, the files and the service, since the last apply \(threshold, interval\)/,
+      /errors +Held: changed in both, the files and the service, since the last apply \(threshold, interval\)/,
     )
   })
 
@@ -170,7 +170,7 @@ describe('drift', () => {
     edit('No orders', { threshold: 3 })
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10 })
-    expect(found.text).toMatch(/alert +orders +Left as it is: the unmanaged alert "No orders"/)
+    expect(found.text).toMatch(/alert +orders +Held: the unmanaged alert "No orders"/)
   })
 
   it('reports a name that was lost in the service as drift, and pull is the way out', async () => {
@@ -217,7 +217,7 @@ describe('drift', () => {
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
     expect(await drift(first)).toMatchObject({
       exitCode: 10,
-      reason: 'shop/drift has drifted: 1 left as it is; 1 object needs a decision',
+      reason: 'shop/drift has drifted: 1 held; 1 object needs attention',
       text: expect.stringContaining('2 alerts have this ownership marker'),
     })
   })

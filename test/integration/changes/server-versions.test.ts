@@ -91,7 +91,7 @@ describe('an alert that no file can declare', () => {
       const pulled = await one.pull({}, ['observability/**/*.yml'])
       expect(JSON.stringify(pulled.writtenFiles)).not.toContain('nline')
       const reasons = JSON.stringify(pulled)
-      expect(reasons).toContain('files cannot declare an alert with the source inline')
+      expect(reasons).toContain('files have no field but raw for the source inline, and a write could lose it')
       expect(errorsIn(pulled)).toEqual([])
     }))
 

@@ -37,7 +37,7 @@ describe.each(forms)('an alert with an unknown %s', (_, fields, words) => {
       const planned = await one.plan(files, { prune: true })
       expect([actions(planned), errorRules(planned)]).toEqual([{ shop: 'unchanged', errors: 'held' }, []])
       expect(JSON.stringify(planned.diagnostics)).toContain(
-        `\\"Errors\\" (${id}) has a form that this version does not know: files cannot declare an alert with ${words}`,
+        `\\"Errors\\" (${id}) has a form that this version does not know: files have no field but raw for ${words}, and a write could lose it`,
       )
       const before = structuredClone(serviceOf(emulator()))
       expect(await one.apply(files, { prune: true })).toMatchObject({ changed: false, isPlanWrong: false })

@@ -79,6 +79,27 @@ describe('apply on the command line', () => {
   })
 })
 
+describe('apply that asks', () => {
+  const server = useEmulator({ dialect: 'hyperdx' })
+
+  it('shows the warnings of a plan about the queries of its alerts, and their values, before it asks', async () => {
+    const alert = (where: string): string =>
+      `{ query: { source: Logs, select: [{ aggFn: count, where: '${where}' }] }, threshold: 1, interval: 5m, channel: { type: webhook, webhook: oncall } }`
+    const path = join(directory, 'queries.yml')
+    await writeFile(path, `alerts:\n  wrong: ${alert('Bdy:no')}\n  right: ${alert('ServiceName:cart')}\n`)
+    const { flags: own, variables } = asOptions(inputsFor(server(), 'hyperdx'))
+    const run = (operation: string) =>
+      runCliInside([operation, ...own, '--files', 'queries.yml', '--project', 'a/b'], { directory, env: variables, typed: 'n\n' })
+    const { stdout } = await run('plan')
+    const asked = await run('apply')
+    const [warning] = /alerts\.wrong: it would never fire.*/.exec(stdout) ?? ['no warning']
+    const [values] = /^right +.*$/m.exec(stdout) ?? ['no values']
+    expect(asked.stderr).toContain(warning)
+    expect(asked.stderr).toContain(values)
+    expect(asked.exitCode).toBe(130)
+  })
+})
+
 describe('an operation that writes', () => {
   const root = useExampleDirectory()
   const writing = allOperations.filter(({ operation }) => operation.effect === 'write')

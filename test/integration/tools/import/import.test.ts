@@ -101,15 +101,17 @@ alerts:
   it('writes the same again, and overwrites no other content', async () => {
     await importFile('rules.yml')
     expect((await importFile('rules.yml')).exitCode).toBe(0)
-    await writeFile(join(directory, 'observability/checkout.yml'), 'alerts: {}\n')
-    const { exitCode, stderr } = await importFile('rules.yml')
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('has observability/checkout.yml already, with other content')])
+    await importFile('corpus.yml', '--allow-partial')
+    for (const file of ['checkout', 'shop']) await writeFile(join(directory, `observability/${file}.yml`), 'alerts: {}\n')
+    const { exitCode, stderr } = await importFile('*.yml', '--allow-partial')
+    const several = 'has observability/shop.yml, observability/checkout.yml already, with other content; if you did not edit this since'
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
   })
 
   it('fails with refused rules and writes nothing, unless a part is enough', async () => {
     const refused = await importFile('corpus.yml')
-    expect([refused.exitCode, refused.stdout]).toEqual([10, expect.stringContaining('34 exact, 21 changed, 19 refused, 1 paused')])
+    expect([refused.exitCode, refused.stdout]).toEqual([10, expect.stringContaining('33 exact, 22 changed, 19 refused, 1 paused')])
     await expect(read('observability/shop.yml')).rejects.toThrow('ENOENT')
     const partial = await importFile('corpus.yml', '--allow-partial', '--reports', 'markdown=report.md')
     expect(partial.exitCode).toBe(0)
@@ -240,8 +242,11 @@ alerts:
       async (content, what) => {
         await writeFile(join(directory, 'other.json'), JSON.stringify(content))
         const { exitCode, stderr } = await importFile('other.json')
-        const accepted = 'import reads alert rules of Grafana, and dashboards of the web app and in the form of the API'
+        const accepted = 'import reads only alert rules of Grafana, and dashboards of the web app and in the form of the API'
         expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`other.json: ${what}; ${accepted}`)])
+        const validated = await runCliInside(['validate', '--files', 'other.json'], { directory })
+        if (/Grafana|Prometheus|Datadog/.test(what))
+          expect(validated.stdout).toMatch(new RegExp(`1 error\\n+other.json:1:1 +error +${what}; ${accepted}`))
       },
     ))
 })
@@ -430,6 +435,17 @@ describe('import of a dashboard in the form of the API', () => {
     expect(first?.tiles).toHaveLength(3)
     const plan = await runCliInside(['plan', '--project', 'a/b', '--json'], { directory, env })
     expect(JSON.parse(plan.stdout)).toMatchObject({ status: 'pass', unchanged: 1, toCreate: 0, toUpdate: 0 })
+  })
+
+  it('validate says that a file with alert rules of Grafana is one, as a list, too', async () => {
+    const yaml = await readFile(example, 'utf8')
+    const list = JSON.stringify([{ title: 'A', condition: 'B', data: [{ refId: 'B' }] }])
+    for (const content of [yaml, list]) {
+      await writeFile(join(directory, 'a.yml'), content)
+      const { exitCode, stdout } = await runCliInside(['validate', '--files', 'a.yml'], { directory })
+      const said = 'is a file with alert rules of Grafana; translate it with: watchkeeper import a.yml'
+      expect([exitCode, stdout]).toEqual([2, expect.stringContaining(said)])
+    }
   })
 
   it('validate, plan and an import of other forms say what it is, and which command takes it', async () => {

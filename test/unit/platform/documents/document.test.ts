@@ -113,7 +113,7 @@ describe('a location', () => {
     ['{\n<<<<<<< HEAD\n\t"b": 1\n=======\n', 'f.yml:2:1 is the marker of a conflict of Git; resolve the conflict, and remove its markers'],
     ['a: !!binary aGk=', 'f.yml:1:4 Unresolved tag: tag:yaml.org,2002:binary; remove the tag'],
     ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" is already in this map; remove one of them'],
-    ['a:\n  - *x', 'f.yml:2:5 *x has no anchor: add &x before it'],
+    ['a:\n  - *x', 'f.yml:2:5 *x has no anchor: add &x before it, or quote a text: "*x"'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],
   ])('a location is reported once for what cannot be read: %j', (wrong, message) => {
     expect(diagnosticsOf(wrong)).toHaveLength(1)

@@ -107,6 +107,16 @@ describe('an expression', () => {
     })
   })
 
+  it('an expression that has no value in a field that names a variable is told to be the name', () => {
+    const { errors } = fill({ urlFrom: written('‹env.SLACK_URL›'), headersFrom: { A: written('‹env.TOKEN›') } })
+    const advice = 'A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
+    expect(errors).toEqual([
+      { path: ['urlFrom'], message: written(`‹env.SLACK_URL› is not set. ${advice}`) },
+      { path: ['headersFrom', 'A'], message: written(`‹env.TOKEN› may hold a credential, which is never inserted into a file. ${advice}`) },
+    ])
+    expect(fill({ urlFrom: written('‹env.STAGE›') }).errors).toEqual([])
+  })
+
   it.each([
     'WATCHKEEPER_API_KEY_SECRET',
     'GITHUB_TOKEN',

@@ -202,8 +202,21 @@ const cases: Readonly<Record<LintRule, Case>> = {
             },
           },
         },
-        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; set whereLanguage: sql',
+        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; write SeverityText:error, or set whereLanguage: sql',
       ],
+      ...(
+        [
+          ['ServiceName:cart AND Duration >= 100', 'Duration >=', 'write Duration:>=100, or set whereLanguage: sql'],
+          ['ServiceName:cart AND Timestamp > now() - 5', 'Timestamp >', 'set whereLanguage: sql'],
+          ["ServiceName != 'cart'", 'ServiceName !=', 'set whereLanguage: sql'],
+        ] as const
+      ).map(
+        ([where, sql, advice]) =>
+          [
+            { tile: { config: { displayType: 'line', source: 'Logs', select: [{ aggFn: 'count', where }] } } },
+            `dashboards.d.tiles["T"].config.select[0].where: has SQL (${sql}) in a condition in Lucene, so the server searches its words in the text; ${advice}`,
+          ] as const,
+      ),
     ],
     silent: [
       {

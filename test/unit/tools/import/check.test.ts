@@ -184,8 +184,12 @@ describe('a comparison', () => {
     const one = counted(() => 1)
     expect(await found(answers(['v', 'String']))).toEqual(['the translated query has no number', undefined])
     expect(await found(one, answers(['v', 'Bool']))).toEqual(['the original query has no number', true])
-    const several = 'the original query has several columns with numbers'
-    expect(await found(one, answers(['status', 'UInt16'], ['v', 'UInt64']))).toEqual([several, true])
-    expect(await found(one, answers(['t', 'DateTime'], ['a', 'UInt16'], ['v', 'UInt64']))).toEqual([several, undefined])
+    const of = (types: string): string => `the original query has ${types}; Grafana takes one number, and texts as labels`
+    expect(await found(one, answers(['status', 'UInt16'], ['v', 'UInt64']))).toEqual([of('status: UInt16, v: UInt64'), true])
+    expect(await found(one, answers(['a', 'Bool'], ['v', 'UInt64']))).toEqual([of('a: Bool, v: UInt64'), true])
+    const series = answers(['t', 'DateTime'], ['a', 'UInt16'], ['v', 'UInt64'])
+    expect(await found(one, series)).toEqual([of('t: DateTime, a: UInt16, v: UInt64'), undefined])
+    for (const type of ['LowCardinality(Nullable(String))', "Enum8('a' = 1)", 'FixedString(4)', 'UUID'])
+      expect(await found(one, answers(['a', type], ['v', 'UInt64']))).toEqual([undefined, undefined])
   })
 })
