@@ -34,9 +34,7 @@ const comparedTable = z.object({
   timeColumn: known.describe('The column with the time of a row.'),
   rows: knownNumber.describe('Rows of the original from before the backup.'),
   restoredRows: knownNumber.describe('Rows of the restored table from before the backup.'),
-  identicalRows: knownNumber.describe(
-    'Rows of the original that the restored table has with the same values. An estimate where rows differ.',
-  ),
+  identicalRows: knownNumber.describe('Those that the restored table has with the same values. An estimate where rows differ.'),
   keyRows: knownNumber.describe('More rows whose sorting key is the same.'),
   valuedRows: knownNumber.describe('Rows whose values were compared.'),
   leftOutColumns: z.array(z.string()).optional().describe('Columns whose values were not compared.'),
@@ -49,13 +47,10 @@ const ranCheck = z.object({
   restored: known.describe('The value on the restored service.'),
 })
 
-const output = z.object({
-  restoreStatus: z
-    .enum(['verified', 'different', 'started', 'not-started'])
-    .describe(
-      '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.',
-    ),
-})
+const meaning =
+  '`verified`: the service runs, and every table and check passed. `different`: data is missing or wrong. `started`: the service runs, and its data is not verified. `not-started`: it does not run.'
+
+const output = z.object({ restoreStatus: z.enum(['verified', 'different', 'started', 'not-started']).describe(meaning) })
 
 const details = z.object({
   ...backupDetails.shape,
@@ -120,8 +115,8 @@ const maxKeyShare = 1 / 3
 export function judgeRestore(
   isRunning: boolean,
   parts: readonly ComparedPart[],
-  { rows, keyRows }: Readonly<Record<'rows' | 'keyRows', number>>,
-): RestoreResult['restoreStatus'] {
+  { rows, keyRows }: Pick<RestoreResult, 'rows' | 'keyRows'>,
+) {
   if (!isRunning) return 'not-started'
   if (parts.some(({ outcome }) => outcome === 'fail')) return 'different'
   return rows > 0 && keyRows <= rows * maxKeyShare && parts.every(({ outcome }) => outcome !== 'unknown') ? 'verified' : 'started'

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
 import type { Service } from '../platform/api/path.ts'
-import { type SqlRow, whyNoRows } from '../platform/api/sql.ts'
+import { type SqlQuery, whyNoRows } from '../platform/api/sql.ts'
 import { dayMs, hourMs, minuteMs } from '../platform/core/durations.ts'
 import { causeOf } from '../platform/core/errors.ts'
 import { isExactNumber } from '../platform/core/json.ts'
@@ -26,10 +26,9 @@ export interface Queried {
 /** What was read, or why it was not, as the end of a sentence. */
 export type Unread = { readonly unread: string }
 
-async function query({ api, service, backupMs, ...rest }: Queried, sql: string, isOwn?: true): Promise<readonly SqlRow[] | Unread> {
+async function query({ api, service, backupMs, ...rest }: Queried, asked: Pick<SqlQuery, 'sql' | 'isOwn' | 'settings'>) {
   try {
-    const asked = { sql, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true, ...(isOwn && { isOwn }), ...rest } as const
-    const answer = await api.runSql(service, asked)
+    const answer = await api.runSql(service, { ...rest, ...asked, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true })
     return answer.kind === 'rows' ? answer.rows : { unread: whyNoRows(answer) }
   } catch (thrown) {
     // A server that fails again and again may do so because of this query, such as one that needs too much memory.
@@ -38,11 +37,14 @@ async function query({ api, service, backupMs, ...rest }: Queried, sql: string, 
   }
 }
 
+/** Servers before 25.8 write whole numbers in JSON as texts, which are other values. */
+const ownQuery = { isOwn: true, settings: { output_format_json_quote_64bit_integers: 0 } } as const
+
 /** Why tables or rows were not read. */
 export class NotRead extends Error {}
 
 async function queryRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
-  const rows = await query(queried, sql, true)
+  const rows = await query(queried, { sql, ...ownQuery })
   const { data } = schema.safeParse(rows)
   if (data !== undefined) return data
   throw new NotRead(`${queried.mayWake ? '' : 'on the original, '}${'unread' in rows ? rows.unread : 'the answer has an unexpected form'}`)
@@ -97,13 +99,11 @@ LEFT JOIN system.tables AS stored ON stored.database = tables.database AND store
 LEFT JOIN (
   SELECT database, table,
     groupArray([name, type, default_kind, default_expression, toString(is_in_partition_key), toString(is_in_sorting_key)]) AS list
-  FROM system.columns
-  GROUP BY database, table
+  FROM system.columns GROUP BY database, table
 ) AS columns ON columns.database = tables.database AND columns.table = if(stored.name = '', tables.name, stored.name)
 WHERE tables.database NOT IN ${own} AND NOT tables.is_temporary AND (tables.database, tables.name) NOT IN (
   SELECT database, concat('.inner_id.', arrayJoin(['', 'data.', 'tags.', 'metrics.']), toString(uuid))
-  FROM system.tables
-  WHERE engine IN ('MaterializedView', 'TimeSeries')
+  FROM system.tables WHERE engine IN ('MaterializedView', 'TimeSeries')
 )
 UNION ALL
 SELECT name, '', engine, '', 0, 0, [] FROM system.databases WHERE name NOT IN ${own}`
@@ -113,19 +113,16 @@ export async function listTables(queried: Queried): Promise<readonly ListedTable
   return tables.toSorted((a, b) => compareText(a.key, b.key))
 }
 
-const timeType = /^(?:LowCardinality\()?(?:Nullable\()?Date(?<time>Time)?(?:32|64)?\b/
+const timeType = /^(?:LowCardinality\()?(?:Nullable\()?Date(?:Time)?(?:32|64)?\b/
 
-const isDateOnly = ({ type }: ListedColumn) => timeType.exec(type)?.groups?.time === undefined
+const isDateOnly = ({ type }: ListedColumn) => !type.includes('DateTime')
 
 const rankOf = (column: ListedColumn) =>
-  8 * Number(column.type.includes('Nullable(')) +
-  4 * Number(!column.isKey) +
-  2 * Number(isDateOnly(column)) +
-  Number(!column.isPartitionKey)
+  [column.type.includes('Nullable('), !column.isKey, isDateOnly(column), !column.isPartitionKey].map(Number).join('')
 
 /** Columns that can have the time of a row. The most likely first: never NULL, in a key, with a time of day. */
 export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly ListedColumn[] =>
-  columns.filter(({ type }) => timeType.test(type)).toSorted((a, b) => rankOf(a) - rankOf(b))
+  columns.filter(({ type }) => timeType.test(type)).toSorted((a, b) => compareText(rankOf(a), rankOf(b)))
 
 /** Types whose hash needs a recent server, or changes with its version. Their text does not. In a list, 1, '1' and NULL have other texts. */
 const byText = /\b(?:JSON|Object|Dynamic|Variant|Geometry|QBit)\b/
@@ -250,12 +247,12 @@ export async function readChanges(queried: Queried): Promise<z.output<typeof cha
   const sql = `SELECT database, table, command FROM system.mutations WHERE create_time > ${backupTime}
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
-  return changeRows.safeParse(await query(queried, sql, true)).data ?? []
+  return changeRows.safeParse(await query(queried, { sql, ...ownQuery })).data ?? []
 }
 
 /** The value of a query with one row and one column, or why there is none. */
 export async function readValue(queried: Queried, sql: string): Promise<{ readonly value: string } | Unread> {
-  const rows = await query(queried, sql)
+  const rows = await query(queried, { sql })
   if ('unread' in rows) return rows
   const [value, ...more] = rows.flatMap((row) => Object.values(row))
   if (more.length > 0) return { unread: 'the query returns more than one row or column' }

@@ -251,6 +251,8 @@ function reportVerification(result: RestoreResult): Report {
         'Running after': shown(result.restoreMinutes, minuteWords),
         'Verified after (RTO)': shown(result.verifyMinutes, minuteWords),
         'Rows compared': shown(result.rows),
+        'Definitions compared':
+          result.tables.length === 0 ? undefined : 'engines and columns, not queries of views, sources of dictionaries or TTLs',
         'ClickHouse, original and restored': [versions.original, versions.restored].map((version) => version ?? 'unknown').join(', '),
         'Run by': Object.values(ranBy).filter(Boolean).join(', ') || undefined,
       }),

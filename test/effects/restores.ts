@@ -27,7 +27,9 @@ const { values } = parseArgs({
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 async function ask(url: string, sql: string, endMs = 0): Promise<string> {
-  const response = await fetch(`${url}/?default_format=JSON&param_endDateMilliseconds=${endMs}`, { method: 'POST', body: sql })
+  // The default of servers before 25.8, which the settings of a query replace.
+  const older = url === values.original ? '&output_format_json_quote_64bit_integers=1' : ''
+  const response = await fetch(`${url}/?default_format=JSON&param_endDateMilliseconds=${endMs}${older}`, { method: 'POST', body: sql })
   const body = await response.text()
   if (!response.ok) throw new Error(`${sql.slice(0, 200)}\n${body}`)
   return body

@@ -118,7 +118,7 @@ export const realRestores: Readonly<Record<string, RealRestore>> = {
       ...[...users, ...sessions, ...days, ...events, ...products, ...orders, ...votes, ...documents, ...months],
       'CREATE TABLE shop.empty (ts DateTime) ENGINE = MergeTree ORDER BY ts',
       'CREATE VIEW shop.latest AS SELECT max(ts) AS ts FROM shop.events',
-      'CREATE MATERIALIZED VIEW shop.per_hour (hour DateTime, n UInt64) ENGINE = MergeTree ORDER BY hour POPULATE AS SELECT toStartOfHour(ts) AS hour, count() AS n FROM shop.events GROUP BY hour',
+      'CREATE MATERIALIZED VIEW shop.per_minute (minute DateTime, n UInt64) ENGINE = MergeTree ORDER BY minute POPULATE AS SELECT toStartOfMinute(ts) AS minute, count() AS n FROM shop.events GROUP BY minute',
       'CREATE TABLE shop.notes (text String) ENGINE = Log',
       "INSERT INTO shop.notes VALUES ('a'), ('b')",
     ],
@@ -386,6 +386,15 @@ export const realRestores: Readonly<Record<string, RealRestore>> = {
       'shop.Orders': /^fail 0% of 100 rows from before the backup are identical,/,
       'shop.orders': /^fail 0% of 100 rows from before the backup are identical,/,
     },
+  },
+  'a view with another query, and a table with another TTL, which are not compared': {
+    original: [...events, 'CREATE VIEW shop.latest AS SELECT max(ts) AS ts FROM shop.events'],
+    restored: [
+      'CREATE OR REPLACE VIEW shop.latest AS SELECT min(ts) AS ts FROM shop.events',
+      'ALTER TABLE shop.events MODIFY TTL toDateTime(ts) + INTERVAL 10 YEAR',
+    ],
+    status: 'verified',
+    scope: ' (1 of 2 tables; 1 without rows of their own)',
   },
   'a table with the name of an inner table, which a backup leaves out': {
     original: [

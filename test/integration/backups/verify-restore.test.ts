@@ -80,9 +80,12 @@ describe('a restore', () => {
   })
 
   it('V13: says in the first line which share of how many rows and tables is identical', async () => {
-    const [verdict] = (await verify()).blocks
+    const [verdict, facts] = (await verify()).blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toMatch(
       /^The backup of checkout was restored, and its data is verified: 100% of \d{5} rows from before the backup are identical \(3 of 4 tables; 1 without rows of their own\)$/,
+    )
+    expect(facts?.kind === 'facts' && facts.facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`)).toContain(
+      'Definitions compared: engines and columns, not queries of views, sources of dictionaries or TTLs',
     )
   })
 
