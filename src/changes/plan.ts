@@ -37,7 +37,7 @@ async function reviewPlan(
   input: ReviewInput,
 ): Promise<ReviewedPlan<Answers>> {
   let reviewed: ReviewedPlan<Answers> = { ...planned, answers: {}, tested: new Set() }
-  for (const review of hasErrors(planned) ? [] : reviews) {
+  for (const review of hasErrors(planned.diagnostics) ? [] : reviews) {
     const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
     const answers = { ...reviewed.answers, ...result }
     reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }
@@ -76,7 +76,7 @@ export const plan = defineOperation({
     refusal(result)?.verdict ??
     reviews
       .map((review) => review.judge?.(result, input) ?? pass)
-      .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), judgeDiagnostics(result)),
+      .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), judgeDiagnostics(result.diagnostics)),
   report: (result) =>
     refusal(result) ?? {
       headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],

@@ -168,7 +168,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  */
 export async function resolveObject<T>(
   kind: Kind<DeclaredObject<T>>,
-  { value, spelled, document, name }: Omit<ReadObject<T>, 'complaints'>,
+  { value, spelled, document, name }: ReadObject<T>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
   const declared = {

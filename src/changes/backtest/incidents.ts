@@ -64,13 +64,11 @@ export function checkIncident(incident: Incident, all: readonly Incident[], eval
 
 const maxTimes = 10
 
-type Span = Pick<Incident, 'startMs' | 'endMs'>
-
 /** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
-function detect(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
+function detect(incident: Incident, ofAlert: readonly Incident[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
   if ('reason' in evaluated) return { outcome: evaluated.isTooOld ? 'untestable' : 'unknown', reason: evaluated.reason }
   const { windows, lengthMs } = evaluated
-  const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
+  const shows = (window: EvaluatedWindow, { startMs, endMs }: Incident): boolean =>
     window.startMs < endMs && window.startMs + lengthMs > startMs
   const firing = windows.filter(({ notifications }) => notifications > 0)
   const others = firing.filter((window) => !ofAlert.some((one) => shows(window, one)))
@@ -90,7 +88,7 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
 export const isDetected = (incident: Incident, evaluated: EvaluatedAlert | undefined): boolean =>
   evaluated !== undefined && detect(incident, [incident], evaluated).outcome === 'detected'
 
-export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert | undefined): boolean {
+export function isQuietOutside(incident: Incident, ofAlert: readonly Incident[], evaluated: EvaluatedAlert | undefined): boolean {
   const { maxNotifications = Number.POSITIVE_INFINITY } = incident
   return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
 }
@@ -192,17 +190,19 @@ type Query = BacktestQuery | Refusal
 /** Whatever the period of the backtest is. Throws an ApiError only where it concerns the whole run. */
 export async function readAroundIncidents(
   incidents: readonly Incident[],
-  options: Omit<EstimateOptions, 'range'> & { readonly nowMs: number; readonly queries: ReadonlyMap<string, Query | undefined> },
+  queryOf: ReadonlyMap<string, Query | undefined>,
+  nowMs: number,
+  options: EstimateOptions,
 ) {
   const around: AroundIncident[] = []
   const hasRowsBefore = createRowFinder()
   let requestCount = 0
   for (const incident of incidents) {
-    const queries = incident.alerts.map((key) => withoutStart(options.queries.get(key) ?? { reason: 'the plan deletes it' }))
-    const range = rangeAround(incident, queries, options.nowMs)
+    const queries = incident.alerts.map((key) => withoutStart(queryOf.get(key) ?? { reason: 'the plan deletes it' }))
+    const range = rangeAround(incident, queries, nowMs)
     const isOver = range.untilMs >= incident.endMs
     const wanted = isOver ? queries : queries.map(() => ({ reason: 'the incident is not over' }))
-    const read = await estimateAlerts(wanted, { ...options, range, maxRequests: options.maxRequests - requestCount })
+    const read = await estimateAlerts(wanted, range, { ...options, maxRequests: options.maxRequests - requestCount })
     for (const [i, alert] of incident.alerts.entries()) {
       const [query, estimate] = [wanted[i], read.estimates[i]]
       if (query === undefined || estimate === undefined) continue
@@ -211,8 +211,8 @@ export async function readAroundIncidents(
       const isTooOld =
         source !== undefined &&
         beginsLate(estimate, incident) &&
-        (await hasRowsBefore(source, incident.startMs, read)) === false &&
-        (await hasRowsBefore(source, options.nowMs, read)) === true
+        (await hasRowsBefore(source, incident.startMs, read.readRows)) === false &&
+        (await hasRowsBefore(source, nowMs, read.readRows)) === true
       const evaluated = isTooOld ? { reason: 'it is older than the data', isTooOld } : toEvaluated(query, estimate)
       around.push({ incident, alert, range, evaluated, values: 'values' in estimate ? estimate.values : undefined })
     }
@@ -241,12 +241,12 @@ function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], no
 /** Whether a source has rows in the week before a time. Undefined where unknown. Each week is read once. */
 function createRowFinder() {
   const found = new Map<string, Promise<boolean | undefined>>()
-  return (source: SeriesItem, endMs: number, { readRows }: Pick<Estimates, 'readRows'>): Promise<boolean | undefined> => {
+  return (source: SeriesItem, endMs: number, readRows: Estimates['readRows']): Promise<boolean | undefined> => {
     const untilMs = Math.floor(endMs / hourMs) * hourMs
     const key = JSON.stringify([source, untilMs])
     const rows =
       found.get(key) ??
-      readRows({ series: [source], step: '1h' }, { fromMs: untilMs - 7 * dayMs, untilMs }).then((read) =>
+      readRows([source], '1h', { fromMs: untilMs - 7 * dayMs, untilMs }).then((read) =>
         'reason' in read ? undefined : read.rows.length > 0,
       )
     found.set(key, rows)

@@ -162,7 +162,7 @@ export async function toPlanOrDriftResult(
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
   }
-  if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
+  if (input.planFile === undefined || hasErrors(planned.diagnostics)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned, context.service, input.prune)
   return { ...result, planFile: input.planFile, planContent }
 }

@@ -11,7 +11,7 @@ import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
-import { type Draft, type DraftedFile, type DraftInput, pullOutcomes } from '../../sync/pull/draft.ts'
+import { type Draft, type DraftedFile, pullOutcomes } from '../../sync/pull/draft.ts'
 import { changedLine } from '../plan/plan-result.ts'
 
 export interface Pulled {
@@ -85,7 +85,8 @@ type FileResult = PullResult['writtenFiles'][number]
 
 export function toPullResult(
   { project, draft: { files, objects }, diagnostics }: Pulled,
-  { environment, select }: Pick<DraftInput, 'select'> & { readonly environment: string | undefined },
+  environment: string | undefined,
+  selected: boolean,
 ): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
@@ -102,7 +103,7 @@ export function toPullResult(
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    selected: select !== undefined,
+    selected,
     objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields }) =>
       withoutUndefined({ kind, key, name, outcome, id, file, reason, fields: fields?.map(toFieldResult) }),
     ),
@@ -123,11 +124,9 @@ const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
   ...(before !== undefined && { lines: changedLines(before, after) }),
 })
 
-/** A diff of two very different texts takes long, so the new text is shown as a whole. */
-const maxEditLength = 2000
-
 function changedLines(before: string, after: string): z.output<typeof changedLine>[] {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength })
+  // A diff of two very different texts takes long, so the new text is shown as a whole.
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: 2000 })
   const lines =
     patch?.hunks.flatMap((hunk, i) => [...(i === 0 ? [] : [' …']), ...hunk.lines]) ?? after.split('\n').map((text) => `+${text}`)
   return lines
@@ -243,8 +242,6 @@ const fileBlock = ({ writtenFiles }: PullResult): Part =>
     ),
   )
 
-const maxShownLines = 300
-
 function shownLines({ content, lines }: FileResult): readonly DiffLine[] {
   const all: readonly DiffLine[] =
     lines ??
@@ -252,5 +249,5 @@ function shownLines({ content, lines }: FileResult): readonly DiffLine[] {
       .trimEnd()
       .split('\n')
       .map((text) => ({ sign: '+', text }))
-  return listFirst(all, maxShownLines, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
+  return listFirst(all, 300, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
 }

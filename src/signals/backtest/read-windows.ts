@@ -213,7 +213,7 @@ const [past, future] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 0, 1)]
 export async function refuseUnbounded(
   sql: WindowSql,
   lengthMs: number,
-  { api, service, reserve }: Pick<WindowsContext, 'api' | 'service' | 'reserve'>,
+  { api, service, reserve }: WindowsContext,
 ): Promise<Refusal | undefined> {
   const { isSelfHosted } = api.profile
   const ask = async (atMs: number, isEmpty: boolean): Promise<SqlAnswer | undefined> => {

@@ -8,7 +8,12 @@ import type { Refusal } from './series-api.ts'
 /** A number tile gives one value. A tile over time names the windows of its rows. */
 export type SqlShape = 'number' | 'over-time'
 
-export interface WindowSql {
+interface ExpandedSql {
+  /** The words and signs of the expanded query, with a blank for several. */
+  readonly parts: readonly Part[]
+}
+
+export interface WindowSql extends ExpandedSql {
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
@@ -16,8 +21,6 @@ export interface WindowSql {
   readonly sourceId: string | undefined
   /** `database.table` */
   readonly tables?: readonly string[]
-  /** The words and signs of the expanded query, with a blank for several. */
-  readonly parts: readonly Part[]
 }
 
 type Part = string | { readonly parameter: Parameter; readonly type: string }
@@ -46,7 +49,7 @@ export const refuse = (reason: string): never => {
 }
 
 /** The expanded query, or why its values in the past are unknown. */
-export const expandTemplate = (template: Template): Pick<WindowSql, 'parts'> | Refusal =>
+export const expandTemplate = (template: Template): ExpandedSql | Refusal =>
   orRefusal(() => {
     const expanded = expandSelect(template)
     // In brackets, it must stay one part of the batch.
@@ -248,7 +251,7 @@ function toPart(token: string, shape: SqlShape): Part {
   return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
 }
 
-export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
+export function renderWindow({ parts }: ExpandedSql, startMs: number, lengthMs: number): string {
   const values: Readonly<Record<Parameter, number>> = {
     startDateMilliseconds: startMs,
     endDateMilliseconds: startMs + lengthMs,
@@ -259,5 +262,5 @@ export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: numbe
 }
 
 /** Rows have the number of their window, and keep no order. */
-export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
+export const renderBatch = (sql: ExpandedSql, starts: readonly number[], lengthMs: number): string =>
   starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

@@ -50,7 +50,8 @@ export type ConcurrentRuns = ReturnType<typeof createConcurrentRuns>
 
 type Send = (options: SendOptions) => Promise<StoredObject>
 
-interface Listed extends Pick<StoredIndex, 'byToken'> {
+interface Listed {
+  readonly list: StoredIndex
   readonly atMs: number
   /** The number of its request; 0 for a list that was read for something else. */
   readonly request: number
@@ -66,7 +67,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   let requests = 0
 
   function learnAt(lists: StoredIndexes, atMs: number, request = 0): void {
-    for (const [name, list] of Object.entries(lists)) known.set(name, { byToken: list.byToken, atMs, request })
+    for (const [name, list] of Object.entries(lists)) known.set(name, { list, atMs, request })
   }
   learnAt(options.lists, options.listedAtMs)
 
@@ -78,7 +79,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
     const request = ++requests
     const read = kinds[kind].collection
       .list(api, service)
-      .then((list) => learnAt({ [kind]: indexStored(list, kinds[kind]) }, clock.monotonicMs(), request))
+      .then(({ items, mayBeCut }) => learnAt({ [kind]: indexStored(items, kinds[kind], mayBeCut) }, clock.monotonicMs(), request))
       .finally(() => reading.delete(kind))
     reading.set(kind, read)
     return read
@@ -87,7 +88,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   /** In a list that is not too old, and of a later request than `after`. */
   async function find({ kind, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(kind) || (known.get(kind)?.request ?? 0) <= after) await readAgain(kind)
-    const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired)) ?? []
+    const marked = known.get(kind)?.list.byToken.get(kinds[kind].tokenOf(desired)) ?? []
     return marked.find(({ stored }) => stored.id !== replacedId)?.stored
   }
 

@@ -21,8 +21,6 @@ import { ownValue } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
 import { textOrNumber } from './environment.ts'
 
-const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
-
 const valueName = z
   .string()
   .regex(variableName)
@@ -31,7 +29,10 @@ const valueName = z
 
 export const instanceValues = z.record(valueName, textOrNumber)
 
-export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
+export const instancesSchema = z.record(
+  z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm }),
+  instanceValues.nullable(),
+)
 
 const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })
 

@@ -262,7 +262,7 @@ describe('the report of a plan', () => {
   it('counts the objects that are left as they are', () => {
     const held = { ...error, rule: 'held' }
     const reasonsOf = (...diagnostics: (typeof held)[]) => {
-      const verdict = judgeDiagnostics({ diagnostics })
+      const verdict = judgeDiagnostics(diagnostics)
       return verdict.reasons.map(toPlainText)
     }
     expect(reasonsOf(held)).toEqual(['1 object needs a decision'])
@@ -365,7 +365,7 @@ describe('the report of apply', () => {
   })
 
   it('the verdict on a plan has the first line of a single error, which can be long, and the number of several', () => {
-    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics({ diagnostics }).reasons.map(toPlainText)
+    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics(diagnostics).reasons.map(toPlainText)
     const warning = { ...error, severity: 'warning' } as never
     expect(reasonsOf({ ...error, message: 'alerts.a: No.\nBecause.' as never }, warning)).toEqual(['alerts.a: No'])
     expect(reasonsOf({ ...error, message: 'x'.repeat(400) as never })).toEqual([`${'x'.repeat(300)}… (100 more characters)`])
