@@ -140,7 +140,7 @@ export const backtest = defineOperation({
       }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       incidentTable(result.incidents),
-      backtestBlocks(result),
+      backtestBlocks(result.alerts),
     ],
     annotations: result.diagnostics,
   }),

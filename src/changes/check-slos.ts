@@ -43,8 +43,6 @@ const sloOutput = z.object({
   budgetLeft: percent('The lowest percentage of error budget that is left. Absent if no SLO has enough events.').optional(),
 })
 
-const rates = z.partialRecord(z.enum(burnRateWindows), z.number())
-
 const checkedSlo = z.object({
   key: z.string().describe('The key in the files.'),
   name: z.string(),
@@ -58,7 +56,7 @@ const checkedSlo = z.object({
   good: z.number().describe('Good events among them.'),
   indicator: percent('Percentage of good events.').optional(),
   budgetLeft: percent('Percentage of the error budget that is left; negative when more than all of it is spent.').optional(),
-  burnRates: rates.describe('Burn rates by window. A window with too few events is absent.'),
+  burnRates: z.partialRecord(z.enum(burnRateWindows), z.number()).describe('Burn rates by window. A window with too few events is absent.'),
   burning: z.array(z.string()).describe('Conditions of alerts that are true now: `page-1h`, `page-6h`, `ticket-3d`.'),
   runsOut: z
     .string()

@@ -121,7 +121,8 @@ async function makePull(context: Context<'read', 'service-or-server'>, input: z.
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const { paths, links = [], skipped } = await files.find(input.files, 'files')
-  const texts = await readTexts(paths, files)
+  const texts = new Map<string, string>()
+  for (const path of paths) texts.set(path, await files.read(path, 'files'))
   const inFiles = await findIn(texts, context, project)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
@@ -181,12 +182,6 @@ async function makePull(context: Context<'read', 'service-or-server'>, input: z.
       ...read.plan.diagnostics.flatMap((one) => (one.rule === 'rewrites-tiles' ? [{ ...one, severity: 'warning' as const }] : [])),
     ],
   }
-}
-
-async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map<string, string>()
-  for (const path of paths) texts.set(path, await files.read(path, 'files'))
-  return texts
 }
 
 /** A first pull starts without files. */

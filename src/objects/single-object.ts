@@ -220,12 +220,12 @@ function takingIds(spelled: unknown): { readonly context: ResolveContext; readon
   return { context, needed }
 }
 
-const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
-
 /** Lists only what is needed: a gateway may have no more. */
 async function readObjects(api: ReadApi, service: Target, spelled: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
   // The connections of sources are a default.
-  const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
+  const kinds = (['dashboard', 'savedSearch', 'source', 'webhook'] as const).filter(
+    (kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')),
+  )
   const [lists, connections] = await Promise.all([
     listKinds(kinds, { api, service }).then((found): Partial<DatedLists<KindName>> => found),
     needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,

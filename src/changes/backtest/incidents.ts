@@ -62,8 +62,6 @@ export function checkIncident(incident: Incident, all: readonly Incident[], eval
   }
 }
 
-const maxTimes = 10
-
 /** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
 function detect(incident: Incident, ofAlert: readonly Incident[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
   if ('reason' in evaluated) return { outcome: evaluated.isTooOld ? 'untestable' : 'unknown', reason: evaluated.reason }
@@ -74,7 +72,7 @@ function detect(incident: Incident, ofAlert: readonly Incident[], evaluated: Eva
   const others = firing.filter((window) => !ofAlert.some((one) => shows(window, one)))
   const timesMs = others.map(({ startMs }) => startMs + lengthMs)
   const distanceMs = (ms: number): number => Math.max(incident.startMs - ms, ms - incident.endMs)
-  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, maxTimes)
+  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, 10)
   const outside = {
     outside: others.reduce((sum, { notifications }) => sum + notifications, 0),
     ...(nearest.length > 0 && { outsideAt: nearest.map((ms) => new Date(ms).toISOString()) }),
@@ -225,16 +223,13 @@ export async function readAroundIncidents(
 const withoutStart = (query: Query): Query =>
   'reason' in query ? query : { ...query, condition: { ...query.condition, startMs: undefined } }
 
-/** The evaluated time begins this long before the incident and ends this long after it, or at least this number of windows. */
-const marginMs = dayMs
-const marginWindows = 6
-
+/** The evaluated time begins a day before the incident and ends a day after it, or at least six windows. */
 function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number) {
   const longestMs = Math.max(hourMs, ...queries.map((query) => ('reason' in query ? 0 : intervalMs[query.condition.interval])))
-  const margin = Math.max(marginMs, marginWindows * longestMs)
+  const marginMs = Math.max(dayMs, 6 * longestMs)
   return {
-    fromMs: Math.floor((startMs - margin) / longestMs) * longestMs,
-    untilMs: Math.min(Math.ceil((endMs + margin) / longestMs) * longestMs, nowMs),
+    fromMs: Math.floor((startMs - marginMs) / longestMs) * longestMs,
+    untilMs: Math.min(Math.ceil((endMs + marginMs) / longestMs) * longestMs, nowMs),
   }
 }
 

@@ -272,7 +272,8 @@ function changeBlocks(objects: readonly PlannedObject[], newSlos: readonly NewSl
   const created = objects.filter(({ action }) => action === 'create')
   const ofSlos = new Set(newSlos.flatMap(({ made }) => made))
   const others = objects.filter((object) => !ofSlos.has(object))
-  const entries = [...groupInstances(others).map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
+  const alike = [...Map.groupBy(others, (object) => (object.instance === undefined ? object : templateOf(object))).values()]
+  const entries = [...alike.map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
   const [first, second] = created
   const diff: Block = { kind: 'diff', lines: joinEntries(entries), places: entries.flatMap(({ place }) => (place ? [place] : [])) }
   if (first === undefined) return [diff]
@@ -292,10 +293,6 @@ const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
     const isSeparate = previous !== undefined && !(isShort && previous.isShort)
     return isSeparate ? [{ sign: ' ' as const, text: '' }, ...lines] : lines
   })
-
-const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly PlannedObject[])[] => [
-  ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
-]
 
 /** A text that is equal for equal changes of several instances, without their keys. Tags are sorted, so a key can be anywhere in them. */
 function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject) {

@@ -206,19 +206,20 @@ function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }:
   return page && `${uiUrl.replace(/(?<!\/)\/+$/, '')}/${page}`
 }
 
-/** The fields that not every change has. */
-const onlyOfSome = {
-  origin: undefined,
-  takeover: undefined,
-  madeFrom: undefined,
-  summary: undefined,
-  rewrites: undefined,
-  isTracked: undefined,
-}
-
 async function describe(change: Change): Promise<PlannedObject> {
   const { kind, key, name, action, id, location: { file, line, instance } = {}, fields } = change
-  const { origin, takeover, madeFrom, summary, rewrites, isTracked } = { ...onlyOfSome, ...change }
+  // Not every change has these fields.
+  const absent = {
+    origin: undefined,
+    takeover: undefined,
+    madeFrom: undefined,
+    summary: undefined,
+    rewrites: undefined,
+    isTracked: undefined,
+  }
+  const { origin, takeover, madeFrom, summary, rewrites, isTracked } = { ...absent, ...change }
+  const mayDiffer = (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+  const layout = mayDiffer ? (await import('./layouts.ts')).layoutOf(change) : undefined
   return {
     kind,
     key,
@@ -229,12 +230,9 @@ async function describe(change: Change): Promise<PlannedObject> {
     notes: isHeld(change) ? [change.reason, ...change.notes] : [...change.notes],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),
-    ...withoutUndefined({ layout: hasOtherTiles(change) ? (await import('./layouts.ts')).layoutOf(change) : undefined }),
+    ...withoutUndefined({ layout }),
   }
 }
-
-const hasOtherTiles = ({ action, fields }: Change): boolean =>
-  (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
 
 /** The outcome of what differs: of an alert that is as declared, the tile with its query. */
 function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {

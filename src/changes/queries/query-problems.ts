@@ -68,8 +68,6 @@ import {
 
 const budgetMs = 60_000
 
-const maxSqlWindows = 49
-
 const maxConcurrent = 4
 
 type QueryContext = Context<'read', 'service-or-server'>
@@ -235,7 +233,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   })
   const limited = { ...context, api: { ...api, remainingMs: leftMs } }
   const options: EstimateOptions = {
-    ...{ api: limited.api, service: context.service, readSeries, isShared: true, maxSqlWindows },
+    ...{ api: limited.api, service: context.service, readSeries, isShared: true, maxSqlWindows: 49 },
     maxRequests: Number.MAX_SAFE_INTEGER,
     onProgress: async () => {},
   }

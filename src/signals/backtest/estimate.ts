@@ -58,19 +58,15 @@ export interface EstimateOptions extends ServerAccess {
 }
 
 /** What a query asks for, without how its answer is compared. */
-type Request = readonly SeriesItem[] | WindowSql
+type ValueRequest = readonly SeriesItem[] | WindowSql
 
 export interface Estimates {
   readonly estimates: readonly Estimate[]
   /** Without retries after a rejection by the rate limit. */
   requests(): number
   /** The rows of another range, which count for the same maximum of requests. */
-  readRows(request: Request, step: AlertInterval, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
+  readRows(request: ValueRequest, step: AlertInterval, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
-
-/** A request covers at most this range, and this many windows. */
-const maxRangeMs = 7 * dayMs
-const maxWindows = 10_080
 
 const maxConcurrent = 4
 
@@ -105,7 +101,7 @@ export async function estimateAlerts(
 
 const keyOf = (query: BacktestQuery) => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
 
-export const requestOf = (query: BacktestQuery): Request => ('series' in query ? query.series : query.sql)
+export const requestOf = (query: BacktestQuery): ValueRequest => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
@@ -174,17 +170,12 @@ function requestsOf(series: readonly SeriesItem[], step: AlertInterval, range: T
   return { ranges, parts, count: ranges.length * parts.length }
 }
 
-/** The part of the time of the run that one alert with slow SQL gets. */
-const sharePerAlert = 1 / 4
-
-/** The part of the time that is kept for the end of the run. */
-const reservedShare = 1 / 10
-
+/** One alert with slow SQL gets a quarter of the time of the run, and a tenth is kept for its end. */
 function limitTime({ remainingMs }: ReadApi) {
   const totalMs = remainingMs()
-  const shareMs = totalMs * sharePerAlert
+  const shareMs = totalMs / 4
   return (spentMs: number, leftMs: number): Refusal | undefined => {
-    if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+    if (remainingMs() < totalMs / 10) return isOutOfTime
     if (spentMs + leftMs <= shareMs) return undefined
     const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
     return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
@@ -233,10 +224,10 @@ function createRowReader(range: TimeRange, options: EstimateOptions, finest: Rea
     return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
-  const countOf = (request: Request, step: AlertInterval, span: TimeRange) =>
+  const countOf = (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
     'template' in request ? 0 : requestsOf(request, step, span).count
 
-  const read = async (request: Request, step: AlertInterval, span: TimeRange): Promise<Rows | Refusal> =>
+  const read = async (request: ValueRequest, step: AlertInterval, span: TimeRange): Promise<Rows | Refusal> =>
     'template' in request ? readSql(request, intervalMs[step], span) : readAligned(request, step, span)
 
   async function readSql(sql: WindowSql, lengthMs: number, span: TimeRange) {
@@ -248,7 +239,7 @@ function createRowReader(range: TimeRange, options: EstimateOptions, finest: Rea
     const refusal = await asked
     if (refusal !== undefined) return refusal
     const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
-    const found = await readWindows(context, { sql, starts, lengthMs })
+    const found = await readWindows(context, sql, starts, lengthMs)
     return 'reason' in found ? found : { ...found, starts }
   }
 
@@ -279,14 +270,11 @@ function createRowReader(range: TimeRange, options: EstimateOptions, finest: Rea
 
   return {
     ask: (query: BacktestQuery): Promise<Rows | Refusal> => ask(query).catch(toRefusal),
-    readRows: async (request: Request, step: AlertInterval, span: TimeRange) =>
+    readRows: async (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
       reserve(countOf(request, step, span)) ? read(request, step, span).catch(toRefusal) : isUsedUp,
     sent: (): number => sent,
   }
 }
-
-/** The words of the server for a Lucene condition without a column. Its alert task evaluates such a condition. */
-const bareTextError = 'Can not search bare text'
 
 /** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
 function toRefusal(thrown: unknown): Refusal {
@@ -297,7 +285,9 @@ function toRefusal(thrown: unknown): Refusal {
   if (!(thrown instanceof ApiError) || ['authentication', 'permission', 'canceled'].includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
-  if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
+  // A Lucene condition without a column. The alert task of the server evaluates it.
+  if (first.includes('Can not search bare text'))
+    return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
   const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
   if (queryError !== undefined && /^Timeout\b/i.test(queryError)) return { reason: 'it took longer than 30 s' }
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
@@ -305,7 +295,8 @@ function toRefusal(thrown: unknown): Refusal {
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  const step = Math.min(maxRangeMs, maxWindows * lengthMs)
+  // A request covers at most 7 days, and this many windows.
+  const step = Math.min(7 * dayMs, 10_080 * lengthMs)
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
     chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })

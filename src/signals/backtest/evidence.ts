@@ -63,9 +63,6 @@ interface SilenceContext extends ServerAccess {
   readonly nowMs: number
 }
 
-/** The terms of a longer condition are not counted. */
-const maxTerms = 8
-
 /** In the order of the list, and in requests that the series share. Throws an ApiError that concerns the whole run. */
 async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
   const count = createCounter(context)
@@ -129,7 +126,8 @@ async function countTerms(item: SeriesItem, count: Count): Promise<Counted> {
   const silence = { rows: all?.rows, week, dead: [], lists: new Map() }
   if (week?.rows !== 0 || !silence.rows) return { item, silence }
   const terms = splitTerms(where, whereLanguage)
-  const counted = terms.length > maxTerms || terms.length === 1 ? [] : await Promise.all(terms.map((term) => countWhere(term, 1)))
+  // The terms of a longer condition are not counted.
+  const counted = terms.length > 8 || terms.length === 1 ? [] : await Promise.all(terms.map((term) => countWhere(term, 1)))
   const dead = counted.length === 0 ? (terms.length === 1 ? terms : [where]) : terms.filter((_, i) => counted[i]?.rows === 0)
   return { item, silence: { ...silence, dead } }
 }
@@ -146,9 +144,6 @@ function expressionsOf({ item, silence: { rows, dead } }: Counted): ReadonlyMap<
     ...(isMeasured ? [[`numbers of ${field}`, `countIf(isNotNull(toFloat64OrNull(toString(${field}))))`] as const] : []),
   ])
 }
-
-/** A hint is not worth more time of the server. */
-const maxHintSeconds = 5
 
 /** Over the rows of a day. Without expressions that the server cannot compute. */
 async function askExpressions(
@@ -169,8 +164,8 @@ async function askExpressions(
       connectionId: from.connectionId,
       startMs: nowMs - dayMs,
       endMs: nowMs,
-      // A role of ClickHouse Cloud that only reads must not change settings.
-      ...(api.profile.isSelfHosted && { settings: { max_execution_time: maxHintSeconds } }),
+      // A hint is not worth more time of the server. A role of ClickHouse Cloud that only reads must not change settings.
+      ...(api.profile.isSelfHosted && { settings: { max_execution_time: 5 } }),
     })
     const row = answer.kind === 'rows' ? answer.rows[0] : undefined
     if (row !== undefined) return new Map([...expressions.keys()].map((key, i) => [key, row[`c${i}`]]))

@@ -339,16 +339,13 @@ const refuseAliases = (items: readonly Item[]) =>
 export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
   texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
 
-const requestable = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile']
-
-const exactMetrics = ['gauge', 'histogram']
-
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean) {
-  if (!requestable.includes(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (!['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'].includes(aggFn))
+    return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (!isExact || metricName == null || exactMetrics.includes(String(metricType))) return undefined
+  if (!isExact || metricName == null || metricType === 'gauge' || metricType === 'histogram') return undefined
   return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
 }
 

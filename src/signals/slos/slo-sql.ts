@@ -212,8 +212,6 @@ export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
   return `SELECT ${events.count()} AS ${name('events')}\nFROM ${events.table}\nWHERE ${since(events, noDataSpan)}`
 }
 
-const hourSeconds = 3600
-
 export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
 
 /**
@@ -229,7 +227,7 @@ export function historySql(
   const { time, group } = events
   const startOf = (seconds: number): string => `intDiv(toUnixTimestamp(${time}), ${seconds}) * ${seconds}`
   const columns = [
-    `  if(${time} >= ${before(recentMs)}, ${startOf(stepSeconds)}, ${startOf(hourSeconds)}) AS ${historyColumns.start}`,
+    `  if(${time} >= ${before(recentMs)}, ${startOf(stepSeconds)}, ${startOf(3600)}) AS ${historyColumns.start}`,
     ...(group === undefined ? [] : [`  ${group} AS ${historyColumns.group}`]),
     `  toFloat64(${events.count()}) AS ${historyColumns.total}`,
     `  toFloat64(${events.count(events.good)}) AS ${historyColumns.good}`,

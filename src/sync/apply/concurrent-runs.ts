@@ -14,8 +14,6 @@ import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/store
 
 export const concurrentRunsPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/help.md#two-runs-at-the-same-time'
 
-const maxListAgeMs = 10_000
-
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
@@ -71,7 +69,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   }
   learnAt(options.lists, options.listedAtMs)
 
-  const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > maxListAgeMs
+  const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > 10_000
 
   function readAgain(kind: KindName): Promise<void> {
     const running = reading.get(kind)

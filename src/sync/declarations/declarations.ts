@@ -234,16 +234,14 @@ function validFields(kind: KindName, spelled: unknown): Body {
   return Object.fromEntries(fields)
 }
 
-/** Some rules apply only to objects whose fields are valid by themselves. */
-const maxRounds = 3
-
 /** Parses the rest of a wrong object, too, so that all errors are reported at once. `parsed` is undefined where too little is valid. */
 function parseRepairing(kind: KindName, spelled: unknown) {
   let result = parseObject(kind, spelled)
   const errors: z.ZodError[] = []
   if ('parsed' in result) return { errors, parsed: result.parsed }
   const rest = structuredClone(spelled)
-  for (let round = 0; round < maxRounds && 'error' in result; round++) {
+  // Some rules apply only to objects whose fields are valid by themselves.
+  for (let round = 0; round < 3 && 'error' in result; round++) {
     const found = result.error.issues
     const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { spelled, rest }))
     if (issues.length > 0) errors.push(new z.ZodError(issues))

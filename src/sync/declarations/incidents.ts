@@ -11,9 +11,6 @@ import { duration, durationMsOf } from '../../platform/operation/inputs.ts'
 
 const time = (description: string) => z.iso.datetime({ offset: true }).meta({ description, accepts: 'a time such as 2026-01-31T08:00:00Z' })
 
-/** Longer ones need more values than one request has. */
-const maxIncidentMs = 7 * dayMs
-
 export const declaredIncident = z
   .strictObject({
     name: z.string().min(1).max(400).meta({ description: 'Name in reports.' }),
@@ -95,7 +92,8 @@ function readIncident({ key, location, document }: SpelledIncident, alertKeys: r
           ),
         ],
   )
-  const reason = endMs <= startMs ? 'is not after start' : endMs - startMs > maxIncidentMs ? 'is more than 7 days after start' : undefined
+  // A longer one needs more values than one request has.
+  const reason = endMs <= startMs ? 'is not after start' : endMs - startMs > 7 * dayMs ? 'is more than 7 days after start' : undefined
   const wrongTime =
     reason === undefined
       ? []

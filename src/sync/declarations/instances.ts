@@ -63,9 +63,6 @@ interface Instantiated {
 export const hasInstances = ({ value: root }: ReadDocument): boolean =>
   ownValue(root, 'instances') !== undefined || ownValue(ownValue(root, 'defaults'), 'instances') !== undefined
 
-/** An object takes memory, however small it is. */
-const minInstanceSize = 1000
-
 /** With errors in the instances, there are no documents. Throws an InputError when the files exceed their `room`. */
 export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudget): Instantiated {
   const fail = (diagnostics: readonly Diagnostic[]): Instantiated => ({ documents: [], diagnostics })
@@ -97,7 +94,8 @@ export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudge
   const diagnostics: Diagnostic[] = [...unused]
   for (const scope of scopes) {
     const instance = instantiateOne(file, fill, scope)
-    room.characters -= minInstanceSize + JSON.stringify(instance.document.value).length
+    // An object takes memory, however small it is.
+    room.characters -= 1000 + JSON.stringify(instance.document.value).length
     if (room.characters < 0) throw new InputError([report(file.locationOfKey(['instances']), `the instances ${exceedsRoom}`)])
     documents.push(instance.document)
     diagnostics.push(...instance.unset)

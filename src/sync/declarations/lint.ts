@@ -271,13 +271,13 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
   })
 }
 
-/** A word or several without a digit, which no id is. */
-const nameLike = /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/
-
+/** A word or several without a digit are no id. */
 function checkSourceIds(objects: readonly Declared[]): ReturnType<Rule['check']> {
   return objects.flatMap((declared) =>
     sourceIdsIn(declared.value).flatMap(({ path, id }) =>
-      nameLike.test(id) ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }] : [],
+      /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/.test(id)
+        ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }]
+        : [],
     ),
   )
 }

@@ -92,10 +92,7 @@ function keyIn({ stored, marker }: IndexedObject, { markerStyle }: KindIdentity,
   return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
 }
 
-/** Leaves room for a number at the end. */
-const maxSlugLength = 55
-
-/** Lowercase letters, digits and dashes; empty when the name has no ASCII letters or digits. */
+/** Lowercase letters, digits and dashes, with room for a number at the end; empty when the name has no ASCII letters or digits. */
 export const toSlug = (name: string): string =>
   name
     .slice(0, 500)
@@ -103,7 +100,7 @@ export const toSlug = (name: string): string =>
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, maxSlugLength)
+    .slice(0, 55)
     .replace(/^-+|-+$/g, '')
 
 /** Adds the key to the taken ones. Without a slug of the name, it is the noun and a part of the id, or of a digest of the name. */
@@ -146,13 +143,11 @@ export function fileFor(globs: readonly string[], paths: readonly string[], clos
   }
 }
 
-/** Windows reserves these names, whatever the extension. */
-const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
-
 /** Without an extension. */
 export const toFileName = (key: string): string => {
   const name = key.replace(/\.+/g, '-')
-  return deviceName.test(name) ? `${name}-` : name
+  // Windows reserves these names, whatever the extension.
+  return /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-` : name
 }
 
 /** A directory, then any file with one of the given extensions. */

@@ -146,9 +146,6 @@ export interface Indentation {
 
 export const defaultIndentation: Indentation = { indent: 2, indentSeq: true }
 
-/** A map or list on one line has at most this many columns. */
-const maxLineWidth = 120
-
 /** Maps that people read and change often have a line for each field, even if they are short. */
 const alwaysOpen: readonly string[] = ['tiles', 'rows', 'config', 'raw']
 
@@ -174,7 +171,7 @@ function layOut(node: unknown, { name, column, indent, isOpen = false }: Positio
   // Each of several maps in a list starts a line, so that a diff shows which one changed.
   const canBeFlow = !isOpen && !(isSeq(node) && node.items.length > 1 && node.items.some(isCollection))
   node.flow = canBeFlow
-  if (canBeFlow && column + name.length + 2 + lengthOf(node) <= maxLineWidth) return
+  if (canBeFlow && column + name.length + 2 + lengthOf(node) <= 120) return
   node.flow = false
   const inside = { column: column + indent, indent }
   if (isSeq(node)) for (const item of node.items) layOut(item, { ...inside, name: '', isOpen: openLists.includes(name) })

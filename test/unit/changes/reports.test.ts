@@ -496,7 +496,7 @@ describe('the report of drift', () => {
 it('a backtest says which share of the windows has data when it is below 90%', () => {
   const shown = (share: number): string => {
     const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
-    return renderTerminal(composeBlocks(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7)), {
+    return renderTerminal(composeBlocks(reviewBlocks([{ key: 'a', name: 'A', changed: true, next }], 7)), {
       color: false,
       width: 200,
     }).join(' ')
