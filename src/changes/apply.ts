@@ -93,16 +93,16 @@ export const apply = defineOperation({
     const planned = await makePlan(context, { ...input, effect: 'write' })
     const planFile = input.planFile ?? ''
     const newer = await context.github?.findNewerFiles({ globs: input.files, paths: planned.found.paths })
-    if (newer !== undefined || hasErrors(planned)) {
+    if (newer !== undefined || hasErrors(planned.diagnostics)) {
       const result = { ...(await toPlanResult(planned)), changed: false, applied: false, planFile }
-      return { ...result, isPlanWrong: hasErrors(planned), ...(newer && { newerFiles: newer }) }
+      return { ...result, isPlanWrong: hasErrors(planned.diagnostics), ...(newer && { newerFiles: newer }) }
     }
     if (agreed !== undefined) demandSame(agreed, planned, context, input.prune)
     // With a plan file, the review already happened.
     const confirmed = agreed === undefined ? await confirmPlan(planned, context, input) : planned
     return { ...(await carryOut(confirmed, context)), planFile }
   },
-  judge: (result) => refusal(result)?.verdict ?? (result.isPlanWrong ? judgeDiagnostics(result) : judgeApply(result)),
+  judge: (result) => refusal(result)?.verdict ?? (result.isPlanWrong ? judgeDiagnostics(result.diagnostics) : judgeApply(result)),
   report: (result) =>
     refusal(result) ?? {
       headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
@@ -184,13 +184,13 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
 
 /** A changed source can break alerts, which shows only when their queries run. */
 async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outcomes: readonly Outcome[]) {
-  const isChanged = changesOf({ changes: outcomes.filter(isWritten).map(({ change }) => change) }, 'source').some(isDifference)
-  if (!isChanged || !context.api.hasSql) return []
+  const written = outcomes.filter(isWritten).map(({ change }) => change)
+  if (!changesOf(written, 'source').some(isDifference) || !context.api.hasSql) return []
   const { findBrokenAlerts } = await import('./queries/query-problems.ts')
   return findBrokenAlerts(context, planned, outcomes)
 }
 
-async function readPlanFile(path: string, { files, environment }: Pick<ApplyContext, 'files' | 'environment'>): Promise<PlanFile> {
+async function readPlanFile(path: string, { files, environment }: ApplyContext): Promise<PlanFile> {
   const { data } = planFileSchema.safeParse(parseJsonOrUndefined(await files.read(path, 'plan-file')))
   const refuse = (why: string) => inputError('plan-file', `"${quote(path, 80)}" ${why} run plan again`)
   if (data === undefined) throw refuse('is not a plan of this version:')
@@ -204,13 +204,11 @@ async function readPlanFile(path: string, { files, environment }: Pick<ApplyCont
   )
 }
 
-const maxListed = 8
-
 function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: ApplyContext, prune: Prune) {
   const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
   const held = planned.plan.diagnostics.filter(isAboutHeld).map(({ message }) => message)
-  const [lines = [], reasons = []] = [moved, held].map((all) => listFirst(all, maxListed, (count) => `… and ${count} more`))
+  const [lines = [], reasons = []] = [moved, held].map((all) => listFirst(all, 8, (count) => `… and ${count} more`))
   throw new WatchkeeperError(
     'conflict',
     [
@@ -255,7 +253,7 @@ const outcomeLines = (result: Applied) =>
   })
 
 const withReason = (what: Line, became: OutcomeKind, message: string | undefined) =>
-  isSuccess({ became }) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
+  isSuccess(became) || message === undefined ? what : say`${what}: ${untrustedSentence(firstLine(message))}`
 
 const actedOn = (result: Applied) => order.flatMap((kind) => withOutcome(result, kind))
 
@@ -290,12 +288,10 @@ function applyBlocks(result: Applied): Part {
   ]
 }
 
-const maxNamed = 5
-
 function notEvaluatedWords(alerts: Applied['notEvaluated'] = []) {
   if (alerts.length === 0) return []
   const names = joinFirst(
-    maxNamed,
+    5,
     alerts.map(({ key }) => key),
   )
   const latest = alerts.map(({ dueAt = '' }) => dueAt).reduce((a, b) => (a > b ? a : b))
@@ -303,20 +299,18 @@ function notEvaluatedWords(alerts: Applied['notEvaluated'] = []) {
   return say`Not evaluated since this run: ${counted(alerts.length, 'alert')} (${names}). plan, drift and doctor show errors of the next evaluation${due}`
 }
 
-const maxShown = 10
-
 function failureTexts(objects: readonly PlannedObject[]) {
   const failures = objects.filter(({ outcome, message = '' }) => outcome !== 'skipped' && message.includes('\n'))
   const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
     [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
   )
-  return listFirst(texts, maxShown, (count) => `… and ${count} more`)
+  return listFirst(texts, 10, (count) => `… and ${count} more`)
 }
 
 function groupByCause(objects: readonly PlannedObject[], causeOf: (message: string) => string) {
   const groups = Map.groupBy(objects, (object) => {
     const { outcome: became = 'unchanged', kind, message = '' } = object
-    return isSuccess({ became }) ? object : [became, kind, causeOf(message)].join()
+    return isSuccess(became) ? object : [became, kind, causeOf(message)].join()
   })
   return [...groups.values()].flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
 }
@@ -330,15 +324,14 @@ const withOutcome = ({ objects }: Applied, kind: OutcomeKind) => objects.filter(
 
 function judgeApply(result: Applied): Verdict {
   const [unknown = [], failed = [], skipped = []] = undone.map((kind) => withOutcome(result, kind))
+  const several = failed.length > 1 ? say`${failed.length} objects failed, the first of them ` : []
   const isWhole = unknown.length + failed.length + skipped.length === 0
   if (isWhole && result.stopped === undefined) return judgeWhole(result)
   const reasons = [
     ...(unknown.length > 0
       ? [say`${counted(unknown.length, 'object')} may have been written, because the server did not answer. Run apply again`]
       : []),
-    ...failed
-      .slice(0, 1)
-      .map((first) => say`${failedWords(failed.length)}${objectWords(first)}: ${untrustedSentence(firstLine(first.message))}`),
+    ...failed.slice(0, 1).map((first) => say`${several}${objectWords(first)}: ${untrustedSentence(firstLine(first.message))}`),
     ...(result.stopped === undefined
       ? []
       : [say`stopped ${trusted(isWhole ? 'before the writes were verified, ' : '')}because ${trusted(result.stopped.message)}`]),
@@ -354,19 +347,17 @@ function judgeApply(result: Applied): Verdict {
 }
 
 function judgeWhole(result: Applied): Verdict {
-  const verdict = judgeDiagnostics(result)
+  const verdict = judgeDiagnostics(result.diagnostics)
   // A run that only leaves objects as they are is one for a person, as in a plan.
   if (verdict.status !== 'fail' || (!result.changed && errorsIn(result.diagnostics).every(isAboutHeld))) return verdict
   const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
   return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 
-const failedWords = (count: number) => (count === 1 ? [] : say`${count} objects failed, the first of them `)
-
 const firstLine = (text = '') => text.split('\n', 1)[0] ?? ''
 
-function exitFor(result: Applied): Pick<Verdict, 'exit'> {
-  if (result.changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' }
-  if (result.stopped?.kind === 'canceled') return { exit: 'canceled' }
-  return result.stopped?.kind === 'denied' ? { exit: 'denied' } : {}
+function exitFor(result: Applied) {
+  const { changed, stopped } = result
+  if (changed || withOutcome(result, 'unknown').length > 0) return { exit: 'partlyApplied' as const }
+  return stopped?.kind === 'canceled' || stopped?.kind === 'denied' ? { exit: stopped.kind } : {}
 }

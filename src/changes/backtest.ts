@@ -77,8 +77,9 @@ export const backtest = defineOperation({
     const range = rangeOf(input.period, context.clock.now())
     const planned = await makePlan(context, { ...input, prune: false, maxDeletes: 0, effect: 'read' })
     const result = { days: daysOf(range), until: new Date(range.untilMs).toISOString(), diagnostics: [...planned.diagnostics] }
-    if (hasErrors(planned)) return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [] }
-    const selected = new Set(selectDeclared(changesOf(planned.plan, 'alert'), input.select, 'alert').map(({ key }) => key))
+    if (hasErrors(planned.diagnostics))
+      return { ...toCounts([]), ...countOutcomes([]), requestCount: 0, ...result, alerts: [], incidents: [] }
+    const selected = new Set(selectDeclared(changesOf(planned.plan.changes, 'alert'), input.select, 'alert').map(({ key }) => key))
     const wanted = planned.found.incidents
       .map((incident) => ({ ...incident, alerts: incident.alerts.filter((key) => selected.has(key)) }))
       .filter(({ alerts }) => alerts.length > 0)
@@ -120,10 +121,10 @@ export const backtest = defineOperation({
     }
   },
   judge(result, input) {
-    if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
+    if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result.diagnostics)
     const failures = judgeIncidents(result.incidents)
     const gated = judgeBacktest(result.alerts, input)
-    if (failures.length === 0) return gated.status === 'pass' ? judgeDiagnostics(result) : gated
+    if (failures.length === 0) return gated.status === 'pass' ? judgeDiagnostics(result.diagnostics) : gated
     return { status: 'fail', reasons: [...failures, ...(gated.status === 'fail' ? gated.reasons : [])] }
   },
   report: (result) => ({
@@ -139,7 +140,7 @@ export const backtest = defineOperation({
       }),
       { kind: 'diagnostics', diagnostics: result.diagnostics },
       incidentTable(result.incidents),
-      backtestBlocks(result),
+      backtestBlocks(result.alerts),
     ],
     annotations: result.diagnostics,
   }),

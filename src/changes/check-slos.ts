@@ -43,8 +43,6 @@ const sloOutput = z.object({
   budgetLeft: percent('The lowest percentage of error budget that is left. Absent if no SLO has enough events.').optional(),
 })
 
-const rates = z.partialRecord(z.enum(burnRateWindows), z.number())
-
 const checkedSlo = z.object({
   key: z.string().describe('The key in the files.'),
   name: z.string(),
@@ -58,7 +56,7 @@ const checkedSlo = z.object({
   good: z.number().describe('Good events among them.'),
   indicator: percent('Percentage of good events.').optional(),
   budgetLeft: percent('Percentage of the error budget that is left; negative when more than all of it is spent.').optional(),
-  burnRates: rates.describe('Burn rates by window. A window with too few events is absent.'),
+  burnRates: z.partialRecord(z.enum(burnRateWindows), z.number()).describe('Burn rates by window. A window with too few events is absent.'),
   burning: z.array(z.string()).describe('Conditions of alerts that are true now: `page-1h`, `page-6h`, `ticket-3d`.'),
   runsOut: z
     .string()
@@ -86,11 +84,11 @@ const sloDetails = z.object({
 
 export type SloResult = z.output<typeof sloOutput> & z.output<typeof sloDetails>
 
-type SloLimits = Pick<z.output<typeof sloInput>, 'minBudgetLeft' | 'maxBurnRate'>
+type SloInput = z.output<typeof sloInput>
 
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
-function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
-  if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result)
+function judgeSlos(result: SloResult, limits: SloInput): Verdict {
+  if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result.diagnostics)
   if (result.asleep)
     return {
       status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail',
@@ -106,12 +104,12 @@ function judgeSlos(result: SloResult, limits: SloLimits): Verdict {
   return warnings.length > 0 ? { status: 'warn', reasons: someReasons(warnings) } : pass
 }
 
-const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloLimits) =>
+const failedSlos = ({ slos }: SloResult, { minBudgetLeft, maxBurnRate }: SloInput) =>
   slos
     .map((slo) => ({ slo, failures: [...belowBudget(slo, minBudgetLeft), ...aboveBurnRate(slo, maxBurnRate)] }))
     .filter(({ failures }) => failures.length > 0)
 
-function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLimits) {
+function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloInput) {
   const named = failed.map(({ slo }) => {
     const isLow = slo.budgetLeft !== undefined && belowBudget(slo, minBudgetLeft).length > 0
     const spends = isLow ? 'has too little error budget left' : 'burns its error budget too fast'
@@ -121,9 +119,7 @@ function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloLi
 }
 
 /** An SLO can have thousands of groups, which the table has. */
-const maxReasons = 20
-
-const someReasons = (reasons: readonly Line[]) => listFirst(reasons, maxReasons, (rest) => say`${rest} more`)
+const someReasons = (reasons: readonly Line[]) => listFirst(reasons, 20, (rest) => say`${rest} more`)
 
 function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined) {
   if (minBudgetLeft === undefined) return []
@@ -143,8 +139,8 @@ function aboveBurnRate(slo: CheckedSlo, maxBurnRate: number | undefined) {
     : []
 }
 
-const sloName = ({ key, group }: Pick<CheckedSlo, 'group'> & { readonly key: string | Inline }) =>
-  group === undefined ? say`${key}` : say`${key} (${group})`
+const sloName = ({ key, group }: CheckedSlo, shown: string | Inline = key) =>
+  group === undefined ? say`${shown}` : say`${shown} (${group})`
 
 /** Never rounds to a limit that the value has not reached. */
 function round(value: number, places: number): string {
@@ -166,7 +162,7 @@ const sloTable = ({ slos, until }: SloResult): Part =>
     undefined,
     slos,
     {
-      SLO: ({ key, group, file, line }) => sloName({ key: placed(key, { file, line }), group }),
+      SLO: (slo) => sloName(slo, placed(slo.key, slo)),
       Objective: ({ objective, window }) => trusted(`${objective}% in ${window}`),
       '> Good': ({ indicator }) => trusted(indicator === undefined ? 'not enough data' : `${round(indicator, 3)}%`),
       '> Budget left': ({ budgetLeft }) => shown(budgetLeft, (left) => `${round(left, 2)}%`),
@@ -187,11 +183,8 @@ function runsOutWords({ runsOut }: CheckedSlo, until: string) {
   return Number.isNaN(ms) ? [trusted(runsOut)] : [trusted(`in ${formatDuration(ms)}`)]
 }
 
-/** A percentage below which the report says when most was spent. */
-const lowBudget = 50
-
 function nextStep({ slos, until, minBudgetLeft = 0 }: SloResult): Part {
-  const [worst] = worstFirst(slos).filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(lowBudget, minBudgetLeft))
+  const [worst] = worstFirst(slos).filter(({ budgetLeft = 100 }) => budgetLeft < Math.max(50, minBudgetLeft))
   const [costliest] = worst?.days.toSorted((a, b) => b.spent - a.spent) ?? []
   if (worst === undefined || costliest === undefined) return undefined
   const spent = worst.days.reduce((sum, one) => sum + one.spent, 0)
@@ -207,13 +200,11 @@ const worstFirst = (slos: readonly CheckedSlo[]): readonly CheckedSlo[] =>
 
 const shortDay = (day: string, until: string) => formatShortDay(dayOf(Date.parse(day)), dayOf(Date.parse(until)))
 
-const maxCharts = 10
-
 /** One chart for each SLO that spent something, the worst first, of its worst group. A title is not escaped, and a key needs no escape. */
 function charts({ slos, until }: SloResult): Part {
   return worstFirst(slos)
     .filter(({ key, budgetLeft = 100 }, i, all) => budgetLeft < 100 && all.findIndex((one) => one.key === key) === i)
-    .slice(0, maxCharts)
+    .slice(0, 10)
     .map(({ key, group, days }) => ({
       kind: 'chart',
       title: `Error budget of ${key} spent, by UTC day${group === undefined ? '' : ' (worst group)'}`,
@@ -224,7 +215,7 @@ function charts({ slos, until }: SloResult): Part {
 }
 
 /** SLOs that fail, or have a warning in a run without a failure. */
-function sloLines(result: SloResult, limits: SloLimits): readonly Line[] {
+function sloLines(result: SloResult, limits: SloInput): readonly Line[] {
   const failed = failedSlos(result, limits).map(({ slo }) => slo)
   const named = failed.length > 0 ? failed : result.slos.filter(({ status }) => status !== 'within-budget')
   return named.map((slo): Line => {
@@ -248,10 +239,7 @@ export const reportSlos = (result: SloResult): Report => ({
   annotations: errorsIn(result.diagnostics),
 })
 
-async function runCheck(
-  context: Context<'read', 'service-or-server'>,
-  { files, select, minBudgetLeft }: z.output<typeof sloInput>,
-): Promise<SloResult> {
+async function runCheck(context: Context<'read', 'service-or-server'>, { files, select, minBudgetLeft }: SloInput): Promise<SloResult> {
   if (await context.files.mayBeFromFork())
     throw new WatchkeeperError(
       'refused',

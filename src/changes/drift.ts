@@ -43,7 +43,7 @@ export const drift = defineOperation({
   },
   judge: judgeDrift,
   report: (result) => ({
-    headline: isPlanWrong(result)
+    headline: isPlanWrong(result.diagnostics)
       ? say`The drift check${inEnvironment(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
@@ -52,7 +52,7 @@ export const drift = defineOperation({
       factsBesideHeadline(result),
       withDiagnostics(result.diagnostics, [
         table(undefined, causes(result), {
-          Objects: ({ names }) => joinFirst(maxInRow, names),
+          Objects: ({ names }) => joinFirst(10, names),
           'Cause and next step': ({ who }) => who,
         }),
         {
@@ -67,17 +67,13 @@ export const drift = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(maxInKeyLine, names)}: ${who}`),
+  keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(3, names)}: ${who}`),
 })
 
-const maxInKeyLine = 3
-
-const maxInRow = 10
-
 function judgeDrift(result: PlanResult): Verdict {
-  const verdict = judgeDiagnostics(result)
+  const verdict = judgeDiagnostics(result.diagnostics)
   const left = result.orphans.length
-  if (isPlanWrong(result) || (!result.changed && left === 0)) return verdict
+  if (isPlanWrong(result.diagnostics) || (!result.changed && left === 0)) return verdict
   const reasons = [...(result.changed ? [planWords(result)] : []), ...(left > 0 ? [say`${counted(left, 'undeclared object')}`] : [])]
   const cause = say`the service differs from the files`
   return { status: 'fail', cause, reasons: [...reasons, ...(verdict.status === 'fail' ? verdict.reasons : [])] }
@@ -85,7 +81,7 @@ function judgeDrift(result: PlanResult): Verdict {
 
 /** Both leave objects that are held as they are. */
 function commandsFor(result: PlanResult, { request, project }: PlanningResult, service: Target) {
-  if (isPlanWrong(result)) return {}
+  if (isPlanWrong(result.diagnostics)) return {}
   const drifted = result.objects.filter(isDifference).filter(({ action }) => action !== 'held')
   const aim = { ...request, project, service }
   return {
@@ -112,7 +108,7 @@ const isInFile = ({ instance, madeFrom }: PlannedObject) => instance === undefin
 
 function whoActs(object: PlannedObject, result: PlanResult) {
   const { action, origin, instance, madeFrom, notes } = object
-  if (isPlanWrong(result)) return say`Apply changes nothing until the errors are corrected`
+  if (isPlanWrong(result.diagnostics)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held')
     return say`Held: ${join(
       notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),

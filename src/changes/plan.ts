@@ -61,7 +61,7 @@ export const plan = defineOperation({
     refusal(result)?.verdict ??
     reviews
       .map((review) => review.judge?.(result, input) ?? pass)
-      .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), judgeDiagnostics(result)),
+      .reduce((first, next) => (first.status === 'fail' || next.status === 'pass' ? first : next), judgeDiagnostics(result.diagnostics)),
   report: (result) =>
     refusal(result) ?? {
       headline: [...planHeadline(result), ...reviews.flatMap((review) => review.headline?.(result) ?? [])],

@@ -13,8 +13,7 @@ import { type Context, defineOperation, type Given, type NamedEnvironment } from
 import { selectInput } from '../platform/operation/select.ts'
 import { isTakeover, type Plan, type Update } from '../sync/decide/change.ts'
 import { planForServer } from '../sync/decide/decide.ts'
-import { isAboutTileWrites } from '../sync/decide/guards/tile-writes.ts'
-import { type Declarations, nameInstances } from '../sync/declarations/declarations.ts'
+import { nameInstances } from '../sync/declarations/declarations.ts'
 import { environmentInput, variableIn } from '../sync/declarations/environment.ts'
 import {
   type FoundDeclarations,
@@ -26,7 +25,7 @@ import {
 import { lintRules } from '../sync/declarations/lint.ts'
 import { checkChange, isChecked, optionsFor, type ServerCheckContext } from '../sync/plan/make-plan.ts'
 import { readStoredObjects } from '../sync/plan/stored-objects.ts'
-import { type Draft, type DraftInput, draftPull, excludedAs, identityOf } from '../sync/pull/draft.ts'
+import { type Draft, draftPull, excludedAs, identityOf, type PullInput } from '../sync/pull/draft.ts'
 import {
   findReplacedVariables,
   instantiatedDifferences,
@@ -76,8 +75,7 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) =>
-    toPullResult(await makePull(context, input), { environment: context.environment?.name, select: input.select }),
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name, input.select !== undefined),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -117,15 +115,14 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
 }
 
-type PullContext = Context<'read', 'service-or-server'>
-
 /** Writes nothing. */
-async function makePull(context: PullContext, input: z.output<typeof pullInputs>): Promise<Pulled> {
+async function makePull(context: Context<'read', 'service-or-server'>, input: z.output<typeof pullInputs>): Promise<Pulled> {
   const { api, service, profile, files, environment, clock } = context
   const kinds = createKinds(profile, clock.now())
   const { project, diagnostics } = await resolveProject(input.project, files, 'read')
   const { paths, links = [], skipped } = await files.find(input.files, 'files')
-  const texts = await readTexts(paths, files)
+  const texts = new Map<string, string>()
+  for (const path of paths) texts.set(path, await files.read(path, 'files'))
   const inFiles = await findIn(texts, context, project)
   const nothing: Draft = { files: [], objects: [] }
   if (errorsIn(inFiles.diagnostics).length > 0) return { project, draft: nothing, diagnostics: errorsIn(inFiles.diagnostics) }
@@ -133,14 +130,15 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
   const found = await withSources(inFiles, storedObjects.source)
   const aim = { files: input.files, env: environment?.name, project, service }
   const options = { ...optionsFor(files, kinds, aim), previousOwner: context.previousOwner, environmentPath: environment?.path }
-  const planWith = (declarations: Pick<Declarations, 'objects'>): Promise<Plan> => planForServer(api, declarations, storedObjects, options)
+  const planWith = ({ objects }: FoundDeclarations): Promise<Plan> => planForServer(api, objects, storedObjects, options)
   const plan = await planWith(found)
-  const ambiguous = plan.diagnostics.filter(({ rule, severity }) => severity === 'error' && matchingRules.includes(rule))
+  // It is not known which declaration belongs to which object.
+  const ambiguous = errorsIn(plan.diagnostics).filter(({ rule }) => rule === 'owned-elsewhere' || rule === 'other-project')
   if (ambiguous.length > 0) return { project, draft: nothing, diagnostics: ambiguous }
   const { select } = input
-  const only: DraftInput['only'] = isOfDrift(input.only) ? 'drifted' : input.only === 'declared' ? 'declared' : undefined
+  const only: PullInput['only'] = isOfDrift(input.only) ? 'drifted' : input.only === 'declared' ? 'declared' : undefined
   const incompleteLists = only === 'drifted' ? withEmptiedLists(plan, storedObjects) : storedObjects.incompleteLists
-  const draftInput = {
+  const pullInput: PullInput = {
     declarations: found,
     plan,
     storedObjects: { ...storedObjects, incompleteLists },
@@ -154,7 +152,7 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
     environment,
   }
   const serverAnswers: ServerAnswers = new Map()
-  const { draft: verified, read } = await draftUntilVerified(draftInput, async (candidate) => {
+  const { draft: verified, read } = await draftUntilVerified(pullInput, async (candidate) => {
     await context.checkpoint()
     const after = new Map([...texts, ...candidate.files.map((file) => [file.path, file.after] as const)])
     const drafted = await findIn(after, { ...context, environment: environment && withText(environment, after) }, project)
@@ -163,12 +161,12 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
     const linked = candidate.objects.filter(({ isEdited, path = '' }) => isEdited && links.includes(path))
     const failures = new Map([
       ...verifyDraft(candidate, read),
-      ...findReplacedVariables(candidate, { environment, only }),
-      ...linked.map((one) => [excludedAs(one), isLink] as const),
+      ...findReplacedVariables(candidate, pullInput),
+      ...linked.map((one) => [excludedAs(one), 'the file is a link, which pull does not write; change the file that it leads to'] as const),
     ])
     return { read, failures: failures.size > 0 ? failures : await findRejected(read.plan, serverAnswers, { api, service, kinds }) }
   })
-  const draft = withAdoptedIds(verified, read, { kinds, environment, only, texts, links, declarations: found })
+  const draft = withAdoptedIds(verified, read, pullInput, links)
   return {
     project,
     draft,
@@ -180,22 +178,17 @@ async function makePull(context: PullContext, input: z.output<typeof pullInputs>
       ...replacedEdits(draft, plan),
       ...replacedExpressions(draft),
       // The reader of the files decides about adoptions.
-      ...read.plan.diagnostics.filter(isAboutTileWrites).map((one) => ({ ...one, severity: 'warning' as const })),
+      ...read.plan.diagnostics.flatMap((one) => (one.rule === 'rewrites-tiles' ? [{ ...one, severity: 'warning' as const }] : [])),
     ],
   }
 }
 
-/** Rules whose errors mean that it is not known which declaration belongs to which object. */
-const matchingRules: readonly string[] = ['owned-elsewhere', 'other-project']
-
-async function readTexts(paths: readonly string[], files: Files): Promise<ReadonlyMap<string, string>> {
-  const texts = new Map<string, string>()
-  for (const path of paths) texts.set(path, await files.read(path, 'files'))
-  return texts
-}
-
 /** A first pull starts without files. */
-async function findIn(texts: ReadonlyMap<string, string>, context: PullContext, project: string): Promise<FoundDeclarations> {
+async function findIn(
+  texts: ReadonlyMap<string, string>,
+  context: Context<'read', 'service-or-server'>,
+  project: string,
+): Promise<FoundDeclarations> {
   const paths = [...texts.keys()].sort()
   const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
@@ -218,7 +211,7 @@ type Failures = ReadonlyMap<string, string>
 
 /** Leaves out what fails the verification, until nothing does. Each round leaves out one object more, which is not edited again. */
 async function draftUntilVerified(
-  input: Omit<DraftInput, 'excluded'>,
+  input: PullInput,
   verify: (draft: Draft) => Promise<{ readonly read: ReadDraft; readonly failures: Failures }>,
 ): Promise<{ readonly draft: Draft; readonly read: ReadDraft }> {
   const excluded = new Map<string, string>()
@@ -232,8 +225,6 @@ async function draftUntilVerified(
     for (const [identity, reason] of found) excluded.set(identity, reason)
   }
 }
-
-const isLink = 'the file is a link, which pull does not write; change the file that it leads to'
 
 /** Why the server rejects an object, by `identityOf`; undefined when it accepts it. */
 type ServerAnswers = Map<string, string | undefined>
@@ -259,7 +250,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   return rejected
 }
 
-function describeInvalid(invalid: readonly InvalidField[], { desired }: Pick<Update, 'desired'>) {
+function describeInvalid(invalid: readonly InvalidField[], { desired }: Update) {
   const tiles = listOf(desired.tiles)
   const placeOf = ({ path }: InvalidField): string =>
     path.replace(/^tiles\.(\d+)/, (whole, index: string) => {

@@ -42,7 +42,7 @@ export async function reviewPlan<Input, Result>(
   input: Input,
 ): Promise<ReviewedPlan<Result>> {
   let reviewed: ReviewedPlan<Result> = { ...planned, answers: {}, tested: new Set() }
-  for (const review of hasErrors(planned) ? [] : reviews) {
+  for (const review of hasErrors(planned.diagnostics) ? [] : reviews) {
     const { result, diagnostics = [], tested = reviewed.tested } = await review.run(context, reviewed, input)
     const answers = { ...reviewed.answers, ...result }
     reviewed = { ...reviewed, answers, tested, diagnostics: [...reviewed.diagnostics, ...diagnostics] }

@@ -14,23 +14,31 @@ import { serverRules } from '../sync/plan/make-plan.ts'
 import { queryRules } from '../sync/query-alerts/query-alerts.ts'
 import { evaluationRules } from './plan/evaluations.ts'
 
-const onFiles = { ...readingRules, ...findingRules, ...referenceRules, ...queryRules, ...sloRules, ...incidentRules }
-
-const onService = {
-  ...nameRules,
-  ...decideRules,
-  ...serverRules,
-  ...verifyRules,
-  ...baseRules,
-  ...evaluationRules,
-  ...projectRules,
-  ...checkRules,
-  ...sloServiceRules,
-}
-
 export const toSarifRules = (rules: Rules): readonly SarifRule[] =>
   Object.entries(rules).map(([id, { description, severity }]) => ({ id, description, severity }))
 
-export const allRules: readonly SarifRule[] = toSarifRules({ ...onFiles, ...lintRules })
+/** On files. */
+export const allRules: readonly SarifRule[] = toSarifRules({
+  ...readingRules,
+  ...findingRules,
+  ...referenceRules,
+  ...queryRules,
+  ...sloRules,
+  ...incidentRules,
+  ...lintRules,
+})
 
-export const planRules: readonly SarifRule[] = [...allRules, ...toSarifRules(onService)]
+export const planRules: readonly SarifRule[] = [
+  ...allRules,
+  ...toSarifRules({
+    ...nameRules,
+    ...decideRules,
+    ...serverRules,
+    ...verifyRules,
+    ...baseRules,
+    ...evaluationRules,
+    ...projectRules,
+    ...checkRules,
+    ...sloServiceRules,
+  }),
+]

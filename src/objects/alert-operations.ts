@@ -134,17 +134,18 @@ export const deleteAlert = defineOperation({
   report: (result) => ({ headline: headlineOfDelete('alert', result), blocks: [] }),
 })
 
-const ifExists = choice(
-  ['create', 'skip', 'update', 'fail'],
-  'Decides what happens if an alert with the same name, dashboard and tile exists. `create` does not check and creates another one.',
-)
-
 export const createAlert = defineOperation({
   summary: 'Creates one alert. The request is not repeated once the server may have applied it.',
   effect: 'write',
   scope: 'service-or-server',
   asksFirst: { ifExists: 'update' },
-  input: z.strictObject({ ...input, ifExists: ifExists.default('create') }),
+  input: z.strictObject({
+    ...input,
+    ifExists: choice(
+      ['create', 'skip', 'update', 'fail'],
+      'Decides what happens if an alert with the same name, dashboard and tile exists. `create` does not check and creates another one.',
+    ).default('create'),
+  }),
   output: singleOutput('alert'),
   details: writtenAlert.extend({
     outcome: z.enum(['created', 'updated', 'unchanged', 'skipped']).describe('What the operation did.'),

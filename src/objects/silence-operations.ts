@@ -36,18 +36,27 @@ const outcomes = [
   'skipped',
 ] as const
 
-const reachedAlert = z.object({
-  id: z.string(),
-  name: z.string(),
-  project: z.string().optional().describe('The project in the ownership marker of the alert.'),
-  key: z.string().optional().describe('The key of the alert in the files of the project.'),
+const decided = z.object({
   outcome: z.enum(outcomes),
   silencedUntil: z.string().optional().describe('End of the silence.'),
   firstEvaluation: z.string().optional().describe('Time of the first evaluation after the silence, of the data of one interval.'),
   reason: z.string().optional().describe('Why the alert was not changed.'),
 })
 
+const reachedAlert = z.object({
+  id: z.string(),
+  name: z.string(),
+  project: z.string().optional().describe('The project in the ownership marker of the alert.'),
+  key: z.string().optional().describe('The key of the alert in the files of the project.'),
+  ...decided.shape,
+})
+
 type ReachedAlert = z.output<typeof reachedAlert>
+
+type Decided = z.output<typeof decided>
+
+/** `startMs` is the start to write, with the outcome of that. */
+type Decision = Decided & { readonly startMs?: number }
 
 /** A silence without one of these fields could include more alerts than were meant. */
 const identifying: readonly SelectField[] = ['name', 'key', 'project']
@@ -155,16 +164,6 @@ const isEnded = ({ outcome }: ReachedAlert): boolean => outcome === 'ended'
 
 type AlertContext = Context<'write', 'service-or-server'>
 
-/** With a start, it is the outcome of writing this start. */
-type Decision = Omit<ReachedAlert, 'id' | 'name' | 'project' | 'key'> & { readonly startMs?: number }
-
-const refuseUnknown =
-  (decide: StartChange['decide']): StartChange['decide'] =>
-  (alert, nowMs) => {
-    const form = unknownFormOf(alert)
-    return form === undefined ? decide(alert, nowMs) : { outcome: 'refused', reason: `it has ${form}, which this version does not know` }
-  }
-
 interface StartChange {
   decide(alert: Alert, nowMs: number): Decision
   /** `count` of the alerts would be written. */
@@ -180,7 +179,11 @@ async function changeStarts(
   select: readonly Condition[],
   { decide: decideKnown, reviewOf }: StartChange,
 ): Promise<ReachedAlert[]> {
-  const decide = refuseUnknown(decideKnown)
+  const decide = (alert: Alert, nowMs: number): Decision => {
+    const form = unknownFormOf(alert)
+    if (form === undefined) return decideKnown(alert, nowMs)
+    return { outcome: 'refused', reason: `it has ${form}, which this version does not know` }
+  }
   const { items, readAtMs } = await alertCollection.list(context.api, context.service)
   const alerts = await readWatchedNames(context.api, context.service, items)
   const wanted = alerts.filter((alert) => isSelected(select, selectableAlert(alert)))
@@ -199,7 +202,7 @@ async function changeStarts(
   const nowMs = context.clock.now()
   // Each alert is read again where the window of the rate limit has room for that.
   const usesList = 2 * count > (context.api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
-  const reached = new Map<Alert, Omit<Decision, 'startMs'>>()
+  const reached = new Map<Alert, Decided>()
   let hasWritten = false
   let hasFailed = false
   // The first write runs by itself, because the key might not be allowed to write.
@@ -210,7 +213,7 @@ async function changeStarts(
   })
   return wanted.map((alert) => ({ ...named(alert), ...(reached.get(alert) ?? { outcome: 'skipped' }) }))
 
-  async function write(alert: Alert): Promise<Omit<Decision, 'startMs'>> {
+  async function write(alert: Alert): Promise<Decided> {
     if (hasFailed) return { outcome: 'skipped', reason: 'an earlier alert failed' }
     try {
       const { startMs, ...decided } = await writeStart(context, usesList ? { object: alert, readAtMs } : alert.id, (current) =>
@@ -284,9 +287,6 @@ const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'
 // Silences an alert with a start in the future: the server skips it until then, so that the silence ends by itself. docs/command-line.md
 // describes what the server does.
 
-/** The longest interval of the alerts that a shorter silence includes. Of a longer one, it can swallow two evaluations of a day. */
-const maxIntervalMs = hourMs
-
 /** The server evaluates an alert for the first time one interval after the start. */
 interface SilenceEnd {
   readonly startMs: number
@@ -308,7 +308,8 @@ export function decideSilence(alert: Body, { nowMs, durationMs }: Readonly<Recor
   const schedule = readSchedule(alert)
   if ('decision' in schedule) return schedule
   const { intervalMs, startMs = nowMs } = schedule
-  if (intervalMs > Math.max(maxIntervalMs, durationMs))
+  // Of an alert with a longer interval, a silence can swallow two evaluations of a day.
+  if (intervalMs > Math.max(hourMs, durationMs))
     return { decision: 'left-out', reason: `its interval is ${String(alert.interval)}; to include it, silence it for at least that long` }
   // A start between two borders would shift all later windows.
   const endMs = Math.min(borderAfter(nowMs + durationMs, intervalMs), borderBefore(nowMs + maxAheadMs, intervalMs))

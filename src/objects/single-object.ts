@@ -168,7 +168,7 @@ const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
  */
 export async function resolveObject<T>(
   kind: Kind<DeclaredObject<T>>,
-  { value, spelled, document, name }: Omit<ReadObject<T>, 'complaints'>,
+  { value, spelled, document, name }: ReadObject<T>,
   { api, service }: { readonly api: ReadApi; readonly service: Target },
 ): Promise<Body> {
   const declared = {
@@ -220,12 +220,12 @@ function takingIds(spelled: unknown): { readonly context: ResolveContext; readon
   return { context, needed }
 }
 
-const referredKinds = ['dashboard', 'savedSearch', 'source', 'webhook'] as const
-
 /** Lists only what is needed: a gateway may have no more. */
 async function readObjects(api: ReadApi, service: Target, spelled: unknown, needed: ReadonlySet<ReferableKind>): Promise<ResolveContext> {
   // The connections of sources are a default.
-  const kinds = referredKinds.filter((kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')))
+  const kinds = (['dashboard', 'savedSearch', 'source', 'webhook'] as const).filter(
+    (kind) => needed.has(kind) || (kind === 'source' && needed.has('connection')),
+  )
   const [lists, connections] = await Promise.all([
     listKinds(kinds, { api, service }).then((found): Partial<DatedLists<KindName>> => found),
     needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,

@@ -82,7 +82,7 @@ const nothing = remoteStateWith()
 
 /** A service after all of it was applied. */
 function remoteStateOf(changes: readonly Change[]): StoredObjects {
-  const bodies = (kind: KindName): readonly Body[] => changesOf({ changes }, kind).map(({ desired }) => desired ?? {})
+  const bodies = (kind: KindName): readonly Body[] => changesOf(changes, kind).map(({ desired }) => desired ?? {})
   const made = bodies('dashboard').map((body, d) => ({
     ...body,
     id: `d${d}`,
@@ -111,9 +111,9 @@ function applied(objectCount: number): Applied {
   const onKey = declared.objects.map((one) =>
     'dashboard' in one.value ? { ...one, value: { ...one.value, dashboard: 'dashboard-0' } } : one,
   )
-  const created = remoteStateOf(planChanges({ objects: onKey as Declarations['objects'] }, nothing, options).changes)
+  const created = remoteStateOf(planChanges(onKey as Declarations['objects'], nothing, options).changes)
   // With the digests of the declarations in the markers.
-  return { declared, storedObjects: remoteStateOf(planChanges(declared, created, options).changes) }
+  return { declared, storedObjects: remoteStateOf(planChanges(declared.objects, created, options).changes) }
 }
 
 describe('thousands of objects take as many times as long as hundreds', () => {
@@ -128,7 +128,7 @@ describe('thousands of objects take as many times as long as hundreds', () => {
     const prepare =
       ({ declared, storedObjects }: Applied) =>
       () => {
-        const { changes } = planChanges(declared, storedObjects, options)
+        const { changes } = planChanges(declared.objects, storedObjects, options)
         expect(count(changes)).toEqual({ unchanged: declared.objects.length })
       }
     expect(await cpuRatio(prepare(many), prepare(few))).toBeLessThanOrEqual(tenfold)
@@ -143,7 +143,7 @@ describe('thousands of objects take as many times as long as hundreds', () => {
       }
       const byKey = declared.objects.filter(({ value }) => !('dashboard' in value) || typeof value.dashboard === 'string')
       return () => {
-        const plan = planChanges({ objects: byKey }, other, { ...options, prune: false })
+        const plan = planChanges(byKey, other, { ...options, prune: false })
         expect(count(plan.changes)).toEqual({ update: byKey.length })
         toPlanFile({ plan, kinds: types }, { organizationId: 'o', serviceId: 's' }, false)
       }
@@ -155,7 +155,7 @@ describe('thousands of objects take as many times as long as hundreds', () => {
     const prepare = ({ declared, storedObjects }: Applied) => {
       const webhooks = numbers(storedObjects.alert.length / 10).map((i) => ({ id: `w${i}`, name: `onkall-${i}` }))
       return () => {
-        const { diagnostics } = planChanges(declared, { ...storedObjects, webhook: webhooks }, options)
+        const { diagnostics } = planChanges(declared.objects, { ...storedObjects, webhook: webhooks }, options)
         expect(diagnostics.length).toBeGreaterThanOrEqual(storedObjects.alert.length)
       }
     }
@@ -165,10 +165,10 @@ describe('thousands of objects take as many times as long as hundreds', () => {
   it('to find them by their ownership markers after the writes', async () => {
     const prepare = ({ declared, storedObjects }: Applied) => {
       const items = storedObjects.alert as readonly StoredObject[]
-      const { changes } = planChanges(declared, { ...storedObjects, alert: [] }, options)
+      const { changes } = planChanges(declared.objects, { ...storedObjects, alert: [] }, options)
       const created = changes.filter(({ kind }) => kind === 'alert')
       return () => {
-        const list = indexStored({ items }, types.alert)
+        const list = indexStored(items, types.alert)
         const reviewed = created.map((change) => reconcileOutcome({ change, became: 'created' }, list, change.desired ?? {}, types.alert))
         expect(reviewed.filter(({ id, serverChanged }) => id === undefined || serverChanged !== undefined)).toEqual([])
         expect(findTwinsOfCreated(changes, { alert: list }, types)).toEqual([])

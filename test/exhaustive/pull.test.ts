@@ -328,7 +328,11 @@ it('F2: splices any change of some objects into a file, and keeps every byte of 
         return isMapping(after) && Object.keys(after).length > 0 ? { key, before: before[key], after } : { key, before: before[key] }
       })
       const edits = changed.filter(() => next() > 3)
-      const edited = editFile({ path: 'a.yml', text, defaults: {}, edits: edits.map((one): Edit => ({ kind: 'alert', ...one })) }).text
+      const edited = editFile(
+        'a.yml',
+        text,
+        edits.map((one): Edit => ({ kind: 'alert', ...one })),
+      ).text
       const others = keys.filter((key) => !edits.some((one) => one.key === key))
       const left: Fields = {
         ...Object.fromEntries(others.map((key) => [key, before[key]])),

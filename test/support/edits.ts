@@ -32,7 +32,7 @@ export function editWith(text: string, turns: Readonly<Record<string, Change>>, 
     const after = typeof turn === 'function' ? turn(before) : { ...before, ...turn }
     return { kind, key, before: withIds(before, identityOf), after: withIds(withoutNothing(after), identityOf) }
   })
-  return editFile({ path, text, defaults, edits: [...updates, ...additions] })
+  return editFile(path, text, [...updates, ...additions], defaults)
 }
 
 export const edit = (...[text, turns, options]: Parameters<typeof editWith>): string => editWith(text, turns, options).text

@@ -44,10 +44,14 @@ export const remoteStateWith = ({ incompleteLists = {}, readAtMs = 0, ...lists }
 const standard: PlanOptions = { project: 'shop/main', kinds, prune: false, maxDeletes: 100 }
 
 /** Throws when what is declared is wrong by itself: that is not what a test of plans is about. */
-export function planOf(declared: object, storedObjects: StoredObjects = remoteStateWith(), options: Partial<PlanOptions> = {}): Plan {
+export function planOf(
+  declared: object,
+  storedObjects: StoredObjects = remoteStateWith(),
+  { canPatch = false, ...options }: Partial<PlanOptions> & { readonly canPatch?: boolean } = {},
+): Plan {
   const declarations = readValue(declared)
   if (declarations.diagnostics.length > 0) throw new Error(messages(declarations.diagnostics).join('\n'))
-  return planChanges(declarations, storedObjects, { ...standard, ...options })
+  return planChanges(declarations.objects, storedObjects, { ...standard, ...options }, canPatch)
 }
 
 /** The service as it is when every change has been written, with ids that tell what they are of. */
@@ -59,7 +63,7 @@ export function afterApply({ changes }: Plan, storedObjects: StoredObjects = rem
     const without = lists[kind].filter((one) => one.id !== id)
     const written = action === 'delete' ? undefined : writtenBy(change, ids.resolve(change.desired ?? {}), by)
     lists[kind] = written === undefined ? without : [...without, written]
-    ids.learn({ change, stored: written })
+    ids.learn(change, written)
   }
   return remoteStateWith({ ...storedObjects, ...lists })
 }
@@ -162,7 +166,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     return {
       declarations,
       diagnostics: declarations.diagnostics,
-      plan: planChanges(declarations, storedObjects, { project, kinds: ofProfile, prune: false, maxDeletes: 0 }),
+      plan: planChanges(declarations.objects, storedObjects, { project, kinds: ofProfile, prune: false, maxDeletes: 0 }),
     }
   }
   const before = read(files)

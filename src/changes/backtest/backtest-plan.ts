@@ -36,19 +36,22 @@ interface BacktestRequest {
   readonly incidents?: readonly Incident[]
 }
 
-export function demandValues({ api }: Pick<Context<'read', 'service-or-server'>, 'api'>): void {
+export function demandValues({ api }: Context<'read', 'service-or-server'>): void {
   if (!api.hasSql)
     throw missingSqlKey('in ClickHouse Cloud, a backtest counts with SQL, by a key that the query endpoint of the service lists')
 }
 
-export const whyNoBacktest = async ({ files }: Pick<Context<'read', 'service-or-server'>, 'files'>): Promise<string | undefined> =>
+export const whyNoBacktest = async ({ files }: Context<'read', 'service-or-server'>): Promise<string | undefined> =>
   (await files.mayBeFromFork()) ? 'the files may be those of a pull request from a fork, and the server would run their SQL' : undefined
 
-type BacktestContext = Pick<EstimateOptions, 'api' | 'service' | 'onProgress'> & { readonly nowMs: number }
+interface BacktestContext extends ServerAccess {
+  readonly nowMs: number
+  readonly onProgress: EstimateOptions['onProgress']
+}
 
 type Query = BacktestQuery | Refusal | undefined
 
-interface BacktestComparison {
+export interface BacktestComparison {
   readonly change: Change
   readonly isChanged: boolean
   readonly now: Query
@@ -67,12 +70,10 @@ export async function backtestPlan(planned: PlanningResult, context: BacktestCon
   // The limit of requests might not last for all, so those after the plan come first.
   const queries = [...wanted.map(({ next }) => next), ...wanted.map(({ now }) => now)].filter((query) => query !== undefined)
   const options = { ...context, maxRequests, readSeries: seriesReader(context, storedObjects) }
-  const { estimates, requests, readRows } = await estimateAlerts(queries, { ...options, range })
-  const { around, requestCount } = await readAroundIncidents(incidents, {
-    ...options,
-    maxRequests: maxRequests - requests(),
-    queries: new Map(compared.map(({ change, next }) => [change.key, next])),
-  })
+  const { estimates, requests, readRows } = await estimateAlerts(queries, range, options)
+  const queryOf = new Map(compared.map(({ change, next }) => [change.key, next]))
+  const left = { ...options, maxRequests: maxRequests - requests() }
+  const { around, requestCount } = await readAroundIncidents(incidents, queryOf, context.nowMs, left)
   // Last, because the budget of requests might not last for all.
   const judged = await judgeEstimates(
     queries.map((query, i) => [query, estimates[i]]),
@@ -144,7 +145,7 @@ export async function compareAlerts(
 ): Promise<readonly BacktestComparison[]> {
   const findSqlValues = await sloValues(planned)
   const context = { ...planned, range, findSqlValues, isExact, hasCharts: profile.isSelfHosted }
-  return changesOf(planned.plan, 'alert').map((change) => compare(change, context))
+  return changesOf(planned.plan.changes, 'alert').map((change) => compare(change, context))
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
@@ -176,7 +177,8 @@ function compare(change: Change, context: ComparisonContext): BacktestComparison
   const now = stored && queryOf(stored, watched.now, context)
   const next = desired && queryOf(desired, watched.next, context)
   const isEstimated = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
-  const isChanged = isEstimated ? fingerprint(now, context) !== fingerprint(next, context) : isTouched(change, context.plan.changes)
+  const { range, plan } = context
+  const isChanged = isEstimated ? fingerprint(now, range) !== fingerprint(next, range) : isTouched(change, plan.changes)
   return { change, isChanged, now, next, watched }
 }
 
@@ -185,7 +187,7 @@ const withoutSilence = ({ desired }: Change, body: Body): Body =>
   desired?.scheduleStartAt == null && isAtBorder(body) ? omitStart(body) : body
 
 /** Changes with everything that a backtest depends on. A text in a note makes no difference, and neither does a start before the range. */
-const fingerprint = (query: BacktestQuery, { range }: Pick<ComparisonContext, 'range'>) =>
+const fingerprint = (query: BacktestQuery, range: TimeRange) =>
   JSON.stringify([requestOf(query), { ...query.condition, startMs: evaluatedPart(query.condition, range).fromMs }])
 
 const isTouched = (change: Change, changes: readonly Change[]) =>

@@ -62,8 +62,6 @@ const estimateSchema = z.object({
 
 export type AlertEstimate = z.output<typeof estimateSchema>
 
-const maxTimes = 100
-
 export function toAlertEstimate(estimate: Estimate, judgement: Judgement | undefined): AlertEstimate {
   const findings = judgement?.findings ?? []
   const judged = { ...(judgement && { fact: judgement.fact }), ...(findings.length > 0 && { findings: [...findings] }) }
@@ -73,7 +71,7 @@ export function toAlertEstimate(estimate: Estimate, judgement: Judgement | undef
   return {
     verdict: estimate.verdict,
     ...counts,
-    notifiedAt: notifiedAtMs.slice(0, maxTimes).map(toTime),
+    notifiedAt: notifiedAtMs.slice(0, 100).map(toTime),
     longestEpisodeMinutes: longestEpisodeMs / minuteMs,
     shareOfTime: Math.round(shareOfTime * 1e6) / 1e6,
     sparkline: drawWindows(estimate.windows),
@@ -101,24 +99,16 @@ export const backtestedAlert = z.object({
 
 export type BacktestedAlert = z.output<typeof backtestedAlert>
 
-interface Backtested {
-  readonly alerts: readonly BacktestedAlert[]
-}
-
-const unknownData = 'data unknown: the tile names no source'
-
-const notEvaluated = 'not evaluated before its start'
-
 /** `fires 12`, `quiet`, `no data`, `not estimable (the tile is raw SQL, …)`. */
 function describeEstimate(estimate: AlertEstimate | undefined) {
   if (estimate === undefined) return [trusted('–')]
   const { verdict, notifications, reason, windows } = estimate
   if (verdict === 'not-estimable') return say`not estimable (${untrustedSentence(reason ?? '')})`
-  if (windows === 0) return [trusted(notEvaluated)]
+  if (windows === 0) return say`not evaluated before its start`
   const counted = verdict === 'fires' ? say`fires ${notifications ?? 0}` : [trusted(verdict.replace('-', ' '))]
   const doubt = estimate.findings?.find(({ severity }) => severity === 'warning')
   const outcome = doubt === undefined ? counted : say`${counted} (${untrustedSentence(doubt.message)})`
-  if (estimate.coverage === undefined) return say`${outcome} (${trusted(unknownData)})`
+  if (estimate.coverage === undefined) return say`${outcome} (data unknown: the tile names no source)`
   const { share } = estimate.coverage
   return verdict === 'no-data' || share * 100 >= minCoverage
     ? outcome
@@ -134,7 +124,7 @@ const valueColumns = {
   '> Values': ({ next }: BacktestedAlert) => next?.fact,
 }
 
-export function reviewBlocks({ alerts }: Backtested, days: number): Part {
+export function reviewBlocks(alerts: readonly BacktestedAlert[], days: number): Part {
   if (alerts.length === 0) return undefined
   return [
     table('Backtest', alerts, {
@@ -150,7 +140,7 @@ export function reviewBlocks({ alerts }: Backtested, days: number): Part {
   ]
 }
 
-export function backtestBlocks({ alerts }: Backtested): Part {
+export function backtestBlocks(alerts: readonly BacktestedAlert[]): Part {
   if (alerts.length === 0) return undefined
   return [
     table(undefined, alerts, {

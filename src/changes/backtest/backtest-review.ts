@@ -59,7 +59,7 @@ export const backtestReview = {
   blocks({ backtest }) {
     if (backtest === undefined) return []
     if (backtest.message !== undefined) return [paragraph(say`No backtest: ${untrustedSentence(backtest.message)}`)]
-    return reviewBlocks(backtest, backtest.days)
+    return reviewBlocks(backtest.alerts, backtest.days)
   },
   judge({ backtest }, gates) {
     if (backtest === undefined || gates.maxNotifications === undefined) return pass

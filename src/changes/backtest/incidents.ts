@@ -62,21 +62,17 @@ export function checkIncident(incident: Incident, all: readonly Incident[], eval
   }
 }
 
-const maxTimes = 10
-
-type Span = Pick<Incident, 'startMs' | 'endMs'>
-
 /** A window that overlaps the incident shows some of it. A notification is sent when its window has ended. */
-function detect(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
+function detect(incident: Incident, ofAlert: readonly Incident[], evaluated: EvaluatedAlert): Omit<Detection, 'alert'> {
   if ('reason' in evaluated) return { outcome: evaluated.isTooOld ? 'untestable' : 'unknown', reason: evaluated.reason }
   const { windows, lengthMs } = evaluated
-  const shows = (window: EvaluatedWindow, { startMs, endMs }: Span): boolean =>
+  const shows = (window: EvaluatedWindow, { startMs, endMs }: Incident): boolean =>
     window.startMs < endMs && window.startMs + lengthMs > startMs
   const firing = windows.filter(({ notifications }) => notifications > 0)
   const others = firing.filter((window) => !ofAlert.some((one) => shows(window, one)))
   const timesMs = others.map(({ startMs }) => startMs + lengthMs)
   const distanceMs = (ms: number): number => Math.max(incident.startMs - ms, ms - incident.endMs)
-  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, maxTimes)
+  const nearest = timesMs.toSorted((a, b) => distanceMs(a) - distanceMs(b)).slice(0, 10)
   const outside = {
     outside: others.reduce((sum, { notifications }) => sum + notifications, 0),
     ...(nearest.length > 0 && { outsideAt: nearest.map((ms) => new Date(ms).toISOString()) }),
@@ -90,7 +86,7 @@ function detect(incident: Incident, ofAlert: readonly Span[], evaluated: Evaluat
 export const isDetected = (incident: Incident, evaluated: EvaluatedAlert | undefined): boolean =>
   evaluated !== undefined && detect(incident, [incident], evaluated).outcome === 'detected'
 
-export function isQuietOutside(incident: Incident, ofAlert: readonly Span[], evaluated: EvaluatedAlert | undefined): boolean {
+export function isQuietOutside(incident: Incident, ofAlert: readonly Incident[], evaluated: EvaluatedAlert | undefined): boolean {
   const { maxNotifications = Number.POSITIVE_INFINITY } = incident
   return evaluated !== undefined && (detect(incident, ofAlert, evaluated).outside ?? 0) <= maxNotifications
 }
@@ -192,17 +188,19 @@ type Query = BacktestQuery | Refusal
 /** Whatever the period of the backtest is. Throws an ApiError only where it concerns the whole run. */
 export async function readAroundIncidents(
   incidents: readonly Incident[],
-  options: Omit<EstimateOptions, 'range'> & { readonly nowMs: number; readonly queries: ReadonlyMap<string, Query | undefined> },
+  queryOf: ReadonlyMap<string, Query | undefined>,
+  nowMs: number,
+  options: EstimateOptions,
 ) {
   const around: AroundIncident[] = []
   const hasRowsBefore = createRowFinder()
   let requestCount = 0
   for (const incident of incidents) {
-    const queries = incident.alerts.map((key) => withoutStart(options.queries.get(key) ?? { reason: 'the plan deletes it' }))
-    const range = rangeAround(incident, queries, options.nowMs)
+    const queries = incident.alerts.map((key) => withoutStart(queryOf.get(key) ?? { reason: 'the plan deletes it' }))
+    const range = rangeAround(incident, queries, nowMs)
     const isOver = range.untilMs >= incident.endMs
     const wanted = isOver ? queries : queries.map(() => ({ reason: 'the incident is not over' }))
-    const read = await estimateAlerts(wanted, { ...options, range, maxRequests: options.maxRequests - requestCount })
+    const read = await estimateAlerts(wanted, range, { ...options, maxRequests: options.maxRequests - requestCount })
     for (const [i, alert] of incident.alerts.entries()) {
       const [query, estimate] = [wanted[i], read.estimates[i]]
       if (query === undefined || estimate === undefined) continue
@@ -211,8 +209,8 @@ export async function readAroundIncidents(
       const isTooOld =
         source !== undefined &&
         beginsLate(estimate, incident) &&
-        (await hasRowsBefore(source, incident.startMs, read)) === false &&
-        (await hasRowsBefore(source, options.nowMs, read)) === true
+        (await hasRowsBefore(source, incident.startMs, read.readRows)) === false &&
+        (await hasRowsBefore(source, nowMs, read.readRows)) === true
       const evaluated = isTooOld ? { reason: 'it is older than the data', isTooOld } : toEvaluated(query, estimate)
       around.push({ incident, alert, range, evaluated, values: 'values' in estimate ? estimate.values : undefined })
     }
@@ -225,28 +223,25 @@ export async function readAroundIncidents(
 const withoutStart = (query: Query): Query =>
   'reason' in query ? query : { ...query, condition: { ...query.condition, startMs: undefined } }
 
-/** The evaluated time begins this long before the incident and ends this long after it, or at least this number of windows. */
-const marginMs = dayMs
-const marginWindows = 6
-
+/** The evaluated time begins a day before the incident and ends a day after it, or at least six windows. */
 function rangeAround({ startMs, endMs }: Incident, queries: readonly Query[], nowMs: number) {
   const longestMs = Math.max(hourMs, ...queries.map((query) => ('reason' in query ? 0 : intervalMs[query.condition.interval])))
-  const margin = Math.max(marginMs, marginWindows * longestMs)
+  const marginMs = Math.max(dayMs, 6 * longestMs)
   return {
-    fromMs: Math.floor((startMs - margin) / longestMs) * longestMs,
-    untilMs: Math.min(Math.ceil((endMs + margin) / longestMs) * longestMs, nowMs),
+    fromMs: Math.floor((startMs - marginMs) / longestMs) * longestMs,
+    untilMs: Math.min(Math.ceil((endMs + marginMs) / longestMs) * longestMs, nowMs),
   }
 }
 
 /** Whether a source has rows in the week before a time. Undefined where unknown. Each week is read once. */
 function createRowFinder() {
   const found = new Map<string, Promise<boolean | undefined>>()
-  return (source: SeriesItem, endMs: number, { readRows }: Pick<Estimates, 'readRows'>): Promise<boolean | undefined> => {
+  return (source: SeriesItem, endMs: number, readRows: Estimates['readRows']): Promise<boolean | undefined> => {
     const untilMs = Math.floor(endMs / hourMs) * hourMs
     const key = JSON.stringify([source, untilMs])
     const rows =
       found.get(key) ??
-      readRows({ series: [source], step: '1h' }, { fromMs: untilMs - 7 * dayMs, untilMs }).then((read) =>
+      readRows([source], '1h', { fromMs: untilMs - 7 * dayMs, untilMs }).then((read) =>
         'reason' in read ? undefined : read.rows.length > 0,
       )
     found.set(key, rows)

@@ -85,13 +85,13 @@ export const toFindings = (change: Change, judgement: Judgement | undefined): re
 
 /** On the alerts of the plan and of its orphans. `alerts` are all alerts of the service. */
 export function findEvaluationProblems(
-  plan: Pick<Plan, 'changes' | 'orphans'>,
+  plan: Plan,
   alerts: readonly StoredObject[],
   { policy, nowMs }: { readonly policy: OnFailedEvaluation; readonly nowMs: number },
   idOf: (change: Change) => string | undefined = ({ id }) => id,
 ): readonly Diagnostic[] {
   if (policy === 'ignore') return []
-  const kept = changesOf(plan, 'alert').filter((change) => !isDelete(change))
+  const kept = changesOf(plan.changes, 'alert').filter((change) => !isDelete(change))
   const changes = new Map(kept.map((change) => [idOf(change), change]))
   const orphans = new Set(plan.orphans.map(({ id }) => id))
   const managed = alerts.filter(({ id }) => changes.has(id) || orphans.has(id))

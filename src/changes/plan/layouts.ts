@@ -8,9 +8,7 @@ import type { Change } from '../../sync/decide/change.ts'
 
 // The layout of a changed dashboard, as data and as text. Loaded only where a dashboard changed.
 
-const maxDrawnTiles = 30
-
-export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'desired' | 'fields'>) {
+export function layoutOf({ stored, desired, fields }: Change) {
   const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
   const old = new Map(before.map((tile) => [tile.id, tile]))
@@ -33,7 +31,7 @@ export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'd
   }
   const all = [...sides.before, ...sides.after]
   if (all.every(({ tile }) => tile.marks.length === 0)) return undefined
-  const isDrawn = ({ marks: found }: LayoutTile): boolean => Math.max(before.length, after.length) <= maxDrawnTiles || found.length > 0
+  const isDrawn = ({ marks: found }: LayoutTile): boolean => Math.max(before.length, after.length) <= 30 || found.length > 0
   const touched = [...new Set(all.map(({ grid }) => grid))].filter((grid) =>
     all.some((one) => one.grid === grid && one.tile.marks.length > 0),
   )
@@ -43,7 +41,7 @@ export function layoutOf({ stored, desired, fields }: Pick<Change, 'stored' | 'd
     after: tilesIn(sides.after, grid).filter(isDrawn),
   }))
   const undrawn = sides.after.filter(({ tile }) => !isDrawn(tile)).length
-  return { grids, undrawn, lines: drawText({ grids, undrawn }) }
+  return { grids, undrawn, lines: drawText(grids, undrawn) }
 }
 
 /** A field of a tile that is not its place. A tile that is added or removed has such fields, too. */
@@ -80,7 +78,7 @@ function titleOf(grid: string, containers: readonly Body[]) {
   return titles.join(' / ')
 }
 
-function drawText({ grids, undrawn }: Pick<Layout, 'grids' | 'undrawn'>): string[] {
+function drawText(grids: Layout['grids'], undrawn: number): string[] {
   const used = new Set(grids.flatMap(({ before, after }) => [...before, ...after].flatMap(({ marks }) => marks)))
   const legend = Object.entries(markSigns).filter(([mark]) => [...used].some((one) => one === mark))
   return [

@@ -98,9 +98,8 @@ function changesMoved(agreed: PlanFile['changes'], now: PlanFile['changes']) {
     const name = addressOfPlanned(change)
     const current = takeLike(change, left.get(name) ?? [])
     if (current?.digest === change.digest) return []
-    return [
-      `${name}: the plan was to ${actionWords[change.action]}; now ${current === undefined ? 'no change is needed' : nowWords(change, current)}`,
-    ]
+    const now = current && (current.action === change.action ? 'its fields differ' : `the plan is to ${actionWords[current.action]}`)
+    return [`${name}: the plan was to ${actionWords[change.action]}; now ${now ?? 'no change is needed'}`]
   })
   return [
     ...moved,
@@ -126,9 +125,6 @@ const actionWords: Readonly<Record<Action, string>> = {
   held: 'leave it as it is',
   unchanged: 'leave it',
 }
-
-const nowWords = (agreed: { readonly action: Action }, now: { readonly action: Action }) =>
-  agreed.action === now.action ? 'its fields differ' : `the plan is to ${actionWords[now.action]}`
 
 export const planShape = {
   effect: 'read' as const,
@@ -162,7 +158,7 @@ export async function toPlanOrDriftResult(
     ...(await toPlanResult({ ...planned, diagnostics: [...planned.diagnostics, ...problems] })),
     needsApply: planned.plan.changes.some((change) => !staysAsItIs(change)),
   }
-  if (input.planFile === undefined || hasErrors(planned)) return { ...result, planFile: '' }
+  if (input.planFile === undefined || hasErrors(planned.diagnostics)) return { ...result, planFile: '' }
   const planContent = toPlanFile(planned, context.service, input.prune)
   return { ...result, planFile: input.planFile, planContent }
 }

@@ -1,4 +1,4 @@
-import { kindLabels, sections } from '../../kinds/kind-names.ts'
+import { type KindName, kindLabels, sections } from '../../kinds/kind-names.ts'
 import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, joinFirst, type Line, link, placed, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
@@ -32,7 +32,9 @@ export function planFacts(result: PlanResult): Block {
 /** A wrong plan is not made, and what stays does not matter beside changes. */
 export function factsBesideHeadline(result: PlanResult): Block {
   const { toAdopt, tracked, unchanged, changed } = result
-  return countFacts(isPlanWrong(result) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked })
+  return countFacts(
+    isPlanWrong(result.diagnostics) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked },
+  )
 }
 
 /** Problems before the details, notes after them. */
@@ -42,7 +44,6 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
   sharedDiagnostics(diagnostics.filter(({ severity }) => severity === 'note')),
 ]
 
-const minShared = 3
 export const maxSharing = 20
 
 /** An object's key, and its name and id in the service, are not part of a cause. */
@@ -58,7 +59,7 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Block {
   })
   const shared = [...groups.values()].flatMap((group) => {
     const [first, ...others] = group
-    if (first === undefined || group.length < minShared) return group
+    if (first === undefined || group.length < 3) return group
     const [subject, rest] = splitSubject(first)
     const names = others.map((other) => splitSubject(other)[0])
     return { ...first, message: `${subject}, and ${names.length} more like it (${firstOf(maxSharing, names)})${rest}` }
@@ -81,13 +82,13 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
 }
 
 export function planHeadline(result: PlanResult): Line {
-  if (isPlanWrong(result)) return say`The plan${inEnvironment(result)} failed`
+  if (isPlanWrong(result.diagnostics)) return say`The plan${inEnvironment(result)} failed`
   if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
   return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphanWords(result)}`
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
-const orphanWords = ({ orphans }: Pick<PlanResult, 'orphans'>) =>
+const orphanWords = ({ orphans }: PlanResult) =>
   orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
 function markerWords({ toAdopt, toMark }: PlanResult) {
@@ -100,8 +101,14 @@ function markerWords({ toAdopt, toMark }: PlanResult) {
 
 const oneOr = (count: number, one: string, several: string) => trusted(count === 1 ? one : several)
 
-export const objectWords = ({ kind, key, name }: Pick<PlannedObject, 'kind' | 'key' | 'name'>): Line =>
-  say`${trusted(kindLabels[kind])} ${key || name}`
+interface NamedObject {
+  readonly kind: KindName
+  readonly key: string
+  readonly name: string
+  readonly id?: string | undefined
+}
+
+export const objectWords = ({ kind, key, name }: NamedObject): Line => say`${trusted(kindLabels[kind])} ${key || name}`
 
 export function refusal({ newerFiles }: { readonly newerFiles?: NewerFiles | undefined }) {
   if (newerFiles === undefined) return undefined
@@ -119,9 +126,14 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   // Other objects have a marker, by which a second project or repository is noticed.
   const sources = changed.filter(({ kind, action }) => kind === 'source' && (action === 'create' || action === 'update'))
   return [
-    changeBlocks([...changed, ...objects.filter(isRenamed)], result, sides),
+    // With objects without a difference that belonged to another key or project.
+    changeBlocks(
+      [...changed, ...objects.filter((one) => one.action === 'adopt' && one.takeover !== 'unmanaged')],
+      newSlosIn(result),
+      sides,
+    ),
     held.length > 0 && say`Held:`,
-    changeBlocks(held, { objects: held }, { before: 'service', after: 'file' }),
+    changeBlocks(held, [], { before: 'service', after: 'file' }),
     silent.length > 0 &&
       say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,
     links(changed),
@@ -173,12 +185,7 @@ function layouts(objects: readonly PlannedObject[]): Part {
   return [drawn.slice(0, maxOpenLayouts), fold(`Layouts of ${plural(rest.length, 'more dashboard')}`, rest)]
 }
 
-/** Objects without a difference that belonged to another key or project. */
-const isRenamed = ({ action, takeover }: PlannedObject) => action === 'adopt' && takeover !== 'unmanaged'
-
 const maxNamed = 5
-
-type NamedObject = Pick<PlannedObject, 'kind' | 'key' | 'name' | 'id'>
 
 const namesOf = (objects: readonly NamedObject[]) => joinFirst(maxNamed, objects.map(objectWords))
 
@@ -205,27 +212,25 @@ function unmanaged({ unmanaged: number, unmanagedKinds }: PlanResult): Part {
 }
 
 /** Only what is about a file has a location. */
-export const toAnnotations = ({ diagnostics, files }: Pick<PlanResult, 'diagnostics' | 'files'>): readonly Annotation[] =>
+export const toAnnotations = ({ diagnostics, files }: PlanResult): readonly Annotation[] =>
   diagnostics.map(({ location, ...rest }) => (files.includes(location.file) ? { ...rest, location } : rest))
 
-const isFailedEvaluation = ({ rule }: Pick<Diagnostic, 'rule'>) => rule === 'failed-evaluation'
+const isFailedEvaluation = ({ rule }: Diagnostic) => rule === 'failed-evaluation'
 
 /** A failed evaluation of an alert is a matter of the service, and apply may repair it. */
-export const isPlanWrong = ({ diagnostics }: Pick<PlanResult, 'diagnostics'>): boolean =>
+export const isPlanWrong = (diagnostics: readonly Diagnostic[]): boolean =>
   errorsIn(diagnostics).some((one) => !isFailedEvaluation(one) && !isAboutHeld(one))
-
-const maxErrorLength = 300
 
 function errorWords([first, ...others]: readonly Diagnostic[]) {
   if (first === undefined || others.length > 0) return say`${counted(others.length + 1, 'error')}`
   const [line = ''] = first.message.split('\n', 1)
-  return untrustedSentence(clip(line.replace(/\.$/, ''), maxErrorLength))
+  return untrustedSentence(clip(line.replace(/\.$/, ''), 300))
 }
 
-export function judgeDiagnostics({ diagnostics }: Pick<PlanResult, 'diagnostics'>): Verdict {
+export function judgeDiagnostics(diagnostics: readonly Diagnostic[]): Verdict {
   const count = (severity: string): number => diagnostics.filter((one) => one.severity === severity).length
   const [errors, warnings] = [count('error'), count('warning')]
-  if (isPlanWrong({ diagnostics })) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
+  if (isPlanWrong(diagnostics)) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
   const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
     ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} attention`] : []),
@@ -253,20 +258,20 @@ interface Entry {
   readonly place?: Line
 }
 
-/** One diff keeps the page short. It sums up new objects, whose fields are below it. */
-function changeBlocks(
-  objects: readonly PlannedObject[],
-  { slos = [], objects: all }: Pick<PlanResult, 'slos' | 'objects'>,
-  sides?: SideNames,
-): readonly Block[] {
-  const created = objects.filter(({ action }) => action === 'create')
-  const newSlos = slos.flatMap((slo) => {
-    const made = all.filter(({ madeFrom }) => madeFrom === `slos.${slo.key}`)
+function newSlosIn({ slos = [], objects }: PlanResult): readonly NewSlo[] {
+  return slos.flatMap((slo) => {
+    const made = objects.filter(({ madeFrom }) => madeFrom === `slos.${slo.key}`)
     return made.length > 0 && made.every(({ action }) => action === 'create') ? [{ ...slo, made }] : []
   })
+}
+
+/** One diff keeps the page short. It sums up new objects, whose fields are below it. */
+function changeBlocks(objects: readonly PlannedObject[], newSlos: readonly NewSlo[], sides?: SideNames): readonly Block[] {
+  const created = objects.filter(({ action }) => action === 'create')
   const ofSlos = new Set(newSlos.flatMap(({ made }) => made))
   const others = objects.filter((object) => !ofSlos.has(object))
-  const entries = [...groupInstances(others).map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
+  const alike = [...Map.groupBy(others, (object) => (object.instance === undefined ? object : templateOf(object))).values()]
+  const entries = [...alike.map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
   const [first, second] = created
   const diff: Block = { kind: 'diff', lines: joinEntries(entries), places: entries.flatMap(({ place }) => (place ? [place] : [])) }
   if (first === undefined) return [diff]
@@ -286,10 +291,6 @@ const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
     const isSeparate = previous !== undefined && !(isShort && previous.isShort)
     return isSeparate ? [{ sign: ' ' as const, text: '' }, ...lines] : lines
   })
-
-const groupInstances = (objects: readonly PlannedObject[]): readonly (readonly PlannedObject[])[] => [
-  ...Map.groupBy(objects, (object) => (object.instance === undefined ? object : templateOf(object))).values(),
-]
 
 /** A text that is equal for equal changes of several instances, without their keys. Tags are sorted, so a key can be anywhere in them. */
 function templateOf({ instance = '', id: _, url: __, layout: ___, ...object }: PlannedObject) {
@@ -341,9 +342,4 @@ function toHead(action: Action, label: readonly string[], where: string | undefi
 
 const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })
 
-const paragraphWidth = 76
-
-const maxSummaryLength = 600
-
-const toParagraph = (text: string): readonly DiffLine[] =>
-  wrap(clip(text.replaceAll(/\s+/g, ' '), maxSummaryLength), paragraphWidth).map(below)
+const toParagraph = (text: string): readonly DiffLine[] => wrap(clip(text.replaceAll(/\s+/g, ' '), 600), 76).map(below)

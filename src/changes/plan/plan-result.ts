@@ -7,7 +7,6 @@ import { tileMarks } from '../../platform/report/blocks.ts'
 import {
   actions,
   type Change,
-  type Create,
   isDifference,
   isHeld,
   isSuccess,
@@ -15,7 +14,6 @@ import {
   origins,
   outcomeKinds,
   takeovers,
-  type Update,
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import { changesInFiles } from '../../sync/query-alerts/query-changes.ts'
@@ -100,7 +98,7 @@ const object = z.object({
 export type PlannedObject = z.output<typeof object>
 
 /** When both sides were the same. `pull` wrote down an object that was never applied. */
-export const sinceWhen = ({ takeover }: Pick<PlannedObject, 'takeover'>): string => (takeover === 'unmanaged' ? 'pull' : 'the last apply')
+export const sinceWhen = ({ takeover }: PlannedObject): string => (takeover === 'unmanaged' ? 'pull' : 'the last apply')
 
 export const planDetails = z.object({
   toCreate: z.int().describe('Objects that do not exist yet.'),
@@ -159,9 +157,11 @@ export type PlanResult = z.output<typeof planOutput> & z.output<typeof planDetai
 
 type Described = ReadonlyMap<Change, PlannedObject>
 
-export const describeChanges = async ({ plan, found }: Pick<PlanningResult, 'plan' | 'found'>): Promise<Described> =>
+export const describeChanges = async ({ plan, found }: PlanningResult): Promise<Described> =>
   new Map(
-    await Promise.all([...changesInFiles(plan, found.objects)].map(async ([change, shown]) => [change, await describe(shown)] as const)),
+    await Promise.all(
+      [...changesInFiles(plan.changes, found.objects)].map(async ([change, shown]) => [change, await describe(shown)] as const),
+    ),
   )
 
 export async function toPlanResult(planned: PlanningResult, outcomes: readonly Outcome[] = [], described?: Described): Promise<PlanResult> {
@@ -170,7 +170,7 @@ export async function toPlanResult(planned: PlanningResult, outcomes: readonly O
   const objects = new Map(described ?? (await describeChanges(planned)))
   const numberOf = (action: Change['action']): number => [...objects.values()].filter((object) => object.action === action).length
   for (const outcome of outcomes) {
-    const object = objects.get(outcome.change) ?? (isSuccess(outcome) ? undefined : await describe(outcome.change))
+    const object = objects.get(outcome.change) ?? (isSuccess(outcome.became) ? undefined : await describe(outcome.change))
     if (object !== undefined) objects.set(outcome.change, await withOutcome(object, outcomeInFile(object, outcome, outcomes)))
   }
   return {
@@ -208,14 +208,18 @@ function pageOf({ kind, id, stored, desired, action }: Change, { kinds, uiUrl }:
 
 async function describe(change: Change): Promise<PlannedObject> {
   const { kind, key, name, action, id, location: { file, line, instance } = {}, fields } = change
-  const {
-    origin,
-    takeover,
-    madeFrom,
-    summary,
-    rewrites,
-    isTracked,
-  }: Partial<Pick<Update, 'key' | 'origin' | 'takeover' | 'madeFrom' | 'rewrites' | 'isTracked'> & Pick<Create, 'summary'>> = change
+  // Not every change has these fields.
+  const absent = {
+    origin: undefined,
+    takeover: undefined,
+    madeFrom: undefined,
+    summary: undefined,
+    rewrites: undefined,
+    isTracked: undefined,
+  }
+  const { origin, takeover, madeFrom, summary, rewrites, isTracked } = { ...absent, ...change }
+  const mayDiffer = (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
+  const layout = mayDiffer ? (await import('./layouts.ts')).layoutOf(change) : undefined
   return {
     kind,
     key,
@@ -226,21 +230,13 @@ async function describe(change: Change): Promise<PlannedObject> {
     notes: isHeld(change) ? [change.reason, ...change.notes] : [...change.notes],
     fields: await Promise.all(fields.map(withLines)),
     ...(rewrites !== undefined && { rewrites: [...rewrites] }),
-    ...(await withLayout(change)),
+    ...withoutUndefined({ layout }),
   }
-}
-
-async function withLayout(change: Change): Promise<Pick<PlannedObject, 'layout'>> {
-  const { action, fields } = change
-  const mayDiffer = (action === 'update' || action === 'replace') && fields.some(({ path }) => path.startsWith('tiles'))
-  if (!mayDiffer) return {}
-  const layout = (await import('./layouts.ts')).layoutOf(change)
-  return layout === undefined ? {} : { layout }
 }
 
 /** The outcome of what differs: of an alert that is as declared, the tile with its query. */
 function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {
-  if (action === 'unchanged' && isSuccess(outcome)) return { ...outcome, became: 'unchanged' }
+  if (action === 'unchanged' && isSuccess(outcome.became)) return { ...outcome, became: 'unchanged' }
   if (action !== 'update' || outcome.became !== 'unchanged') return outcome
   const { became, message } = outcomes.find(({ change }) => change.id === outcome.change.desired?.dashboardId) ?? outcome
   return { ...outcome, became, message }
@@ -254,12 +250,10 @@ const withOutcome = async (object: PlannedObject, { id, became, message, serverC
   ...(serverChanged !== undefined && { serverChanged: await Promise.all(serverChanged.map(withLines)) }),
 })
 
-const longText = 120
-
 async function withLines(field: FieldChange): Promise<z.output<typeof fieldChange>> {
   const { before, after } = field
   const isLong =
-    typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 2 * longText)
+    typeof before === 'string' && typeof after === 'string' && (/\n/.test(before + after) || before.length + after.length > 240)
   if (!isLong) return { ...field }
   const { diffLines } = await import('diff')
   const lines = diffLines(before, after, { maxEditLength: 2000 })?.flatMap(({ added, removed, value }) => {

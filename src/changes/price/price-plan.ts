@@ -41,7 +41,7 @@ export async function pricePlan(
   { plan, kinds, storedObjects }: PlanningResult,
   { api, service, nowMs }: { readonly api: ReadApi; readonly service: Service; readonly nowMs: number },
 ): Promise<PlanPrice> {
-  const changes = changesOf(plan, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
+  const changes = changesOf(plan.changes, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
   const mayAdd = changes.some(({ after }) => after !== undefined)
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [], ...(!mayAdd && { total: nothing }) }
   if (storedObjects === undefined || changes.length === 0) return none
@@ -90,12 +90,7 @@ function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredOb
   return sleepsThroughAlerts(profile, storedObjects.alert.flatMap(runningAlert)) ? reasons['alerts-do-not-wake'] : profile
 }
 
-function priceChanges(
-  changes: readonly AlertChange[],
-  profile: ServiceProfile,
-  awakeAlerts: readonly StoredObject[],
-  isAtMost: boolean,
-): Pick<PlanPrice, 'alerts' | 'total'> {
+function priceChanges(changes: readonly AlertChange[], profile: ServiceProfile, awakeAlerts: readonly StoredObject[], isAtMost: boolean) {
   const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
   const others = awakeAlerts.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
   const price = priceAlerts({ profile, others, changes })

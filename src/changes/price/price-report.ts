@@ -93,7 +93,8 @@ export function priceBlocks(result: PlanPrice | undefined): Part {
     table('Price of the alerts', alerts, {
       Alert: ({ name }) => name,
       Interval: ({ interval }) => trusted(describeInterval(interval)),
-      [`Time that only it keeps the service awake (${unit} a month)`]: (alert) => trusted(describeShare(alert)),
+      [`Time that only it keeps the service awake (${unit} a month)`]: ({ share, alternative }) =>
+        trusted(describeShare(share, alternative)),
     }),
     [trusted(limits + (isAtMost ? atMostLimit : ''))],
   ]
@@ -102,10 +103,10 @@ export function priceBlocks(result: PlanPrice | undefined): Part {
 const describeInterval = (interval: string) => formatDuration(intervalMs[alertIntervals.find((one) => one === interval) ?? '1d'])
 
 /** `about +84. At 30 min: about +20`, `saves up to 12`. */
-function describeShare({ share, alternative }: Pick<PricedAlert, 'share' | 'alternative'>): string {
+function describeShare(share: number, alternative?: PricedAlert['alternative']): string {
   if (share < 0) return `saves up to ${formatEnd(-share)}`
   if (share === 0) return 'nothing, because the service is awake at these times anyway'
-  const longer = alternative && `. At ${describeInterval(alternative.interval)}: ${describeShare({ share: alternative.share })}`
+  const longer = alternative && `. At ${describeInterval(alternative.interval)}: ${describeShare(alternative.share)}`
   return `about +${formatCredits(share)}${longer ?? ''}`
 }
 

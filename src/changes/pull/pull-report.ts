@@ -1,6 +1,5 @@
 import { structuredPatch } from 'diff'
 import * as z from 'zod'
-import type { FieldChange } from '../../kinds/compare.ts'
 import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
@@ -11,7 +10,7 @@ import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
 import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
-import { type Draft, type DraftedFile, type DraftInput, pullOutcomes } from '../../sync/pull/draft.ts'
+import { type Draft, pullOutcomes } from '../../sync/pull/draft.ts'
 import { changedLine } from '../plan/plan-result.ts'
 
 export interface Pulled {
@@ -81,11 +80,10 @@ export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetai
 
 type ObjectResult = PullResult['objects'][number]
 
-type FileResult = PullResult['writtenFiles'][number]
-
 export function toPullResult(
   { project, draft: { files, objects }, diagnostics }: Pulled,
-  { environment, select }: Pick<DraftInput, 'select'> & { readonly environment: string | undefined },
+  environment: string | undefined,
+  selected: boolean,
 ): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
@@ -102,32 +100,26 @@ export function toPullResult(
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    selected: select !== undefined,
-    objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields }) =>
-      withoutUndefined({ kind, key, name, outcome, id, file, reason, fields: fields?.map(toFieldResult) }),
-    ),
-    writtenFiles: files.map(toFileResult),
+    selected,
+    objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields: changed }) => {
+      // A change of a plan leads from the service to the file.
+      const fields = changed?.map(({ path, before, after }) => withoutUndefined({ path, file: after, service: before }))
+      return withoutUndefined({ kind, key, name, outcome, id, file, reason, fields })
+    }),
+    writtenFiles: files.map(({ path, before, after }) => ({
+      path,
+      isNew: before === undefined,
+      size: Buffer.byteLength(after),
+      content: after,
+      ...(before !== undefined && { lines: changedLines(before, after) }),
+    })),
     diagnostics: [...diagnostics],
   }
 }
 
-/** A change of a plan leads from the service to the file. */
-const toFieldResult = ({ path, before, after }: FieldChange): z.output<typeof field> =>
-  withoutUndefined({ path, file: after, service: before })
-
-const toFileResult = ({ path, before, after }: DraftedFile): FileResult => ({
-  path,
-  isNew: before === undefined,
-  size: Buffer.byteLength(after),
-  content: after,
-  ...(before !== undefined && { lines: changedLines(before, after) }),
-})
-
-/** A diff of two very different texts takes long, so the new text is shown as a whole. */
-const maxEditLength = 2000
-
 function changedLines(before: string, after: string): z.output<typeof changedLine>[] {
-  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength })
+  // A diff of two very different texts takes long, so the new text is shown as a whole.
+  const patch = structuredPatch('', '', before, after, '', '', { context: 3, maxEditLength: 2000 })
   const lines =
     patch?.hunks.flatMap((hunk, i) => [...(i === 0 ? [] : [' …']), ...hunk.lines]) ?? after.split('\n').map((text) => `+${text}`)
   return lines
@@ -180,7 +172,7 @@ const listedOutcomes = {
 } as const
 
 export function pullBlocks(result: PullResult): Part {
-  const { added, updated, removed, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics, objects } = result
+  const { added, updated, removed, unchanged, missing, otherOwners, leftOut, notExportable, diagnostics, objects, writtenFiles } = result
   if (isStopped(result)) return { kind: 'diagnostics', diagnostics }
   const listed = Object.entries(listedOutcomes).flatMap(([outcome, label]) =>
     objects.filter((one) => one.outcome === outcome).map((one) => ({ ...one, label })),
@@ -205,7 +197,12 @@ export function pullBlocks(result: PullResult): Part {
       File: ({ file }) => file,
       Remark: ({ id = '', reason }) => reason && untrustedSentence(`${id}: ${reason}`),
     }),
-    fileBlock(result),
+    fold(
+      `Changes in ${plural(writtenFiles.length, 'file')}`,
+      writtenFiles.map(
+        (file): Part => [file.isNew ? say`${file.path} is new:` : say`${file.path}:`, { kind: 'diff', lines: shownLines(file) }],
+      ),
+    ),
   ]
 }
 
@@ -235,22 +232,12 @@ function objectLines({ kind, key, name, outcome, fields = [] }: ObjectResult, in
   return [...blank, title, ...toDiffLines(sides, { before: 'file', after: 'service' })]
 }
 
-const fileBlock = ({ writtenFiles }: PullResult): Part =>
-  fold(
-    `Changes in ${plural(writtenFiles.length, 'file')}`,
-    writtenFiles.map(
-      (file): Part => [file.isNew ? say`${file.path} is new:` : say`${file.path}:`, { kind: 'diff', lines: shownLines(file) }],
-    ),
-  )
-
-const maxShownLines = 300
-
-function shownLines({ content, lines }: FileResult): readonly DiffLine[] {
+function shownLines({ content, lines }: PullResult['writtenFiles'][number]): readonly DiffLine[] {
   const all: readonly DiffLine[] =
     lines ??
     content
       .trimEnd()
       .split('\n')
       .map((text) => ({ sign: '+', text }))
-  return listFirst(all, maxShownLines, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
+  return listFirst(all, 300, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
 }

@@ -15,8 +15,7 @@ import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { type Estimates, estimateAlerts } from '../../signals/backtest/estimate.ts'
-import type { TimeRange } from '../../signals/backtest/evaluate.ts'
+import { type EstimateOptions, type Estimates, estimateAlerts } from '../../signals/backtest/estimate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
 import {
@@ -31,7 +30,7 @@ import {
 } from '../../signals/backtest/probe.ts'
 import type { BacktestQuery, Watched } from '../../signals/backtest/query.ts'
 import { toRefusal, valueOfNumber, whyNeverEvaluated } from '../../signals/backtest/read-windows.ts'
-import { maxSeries, type ReadSeries, type Refusal, type SeriesItem, shareRequests } from '../../signals/backtest/series-api.ts'
+import { maxSeries, type Refusal, type SeriesItem, shareRequests } from '../../signals/backtest/series-api.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
 import type { SqlShape } from '../../signals/backtest/window-sql.ts'
 import {
@@ -48,7 +47,14 @@ import {
 } from '../../sync/decide/change.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
-import { compareAlerts, desiredBody, type ServerPlan, seriesReader, whyNoBacktest } from '../backtest/backtest-plan.ts'
+import {
+  type BacktestComparison,
+  compareAlerts,
+  desiredBody,
+  type ServerPlan,
+  seriesReader,
+  whyNoBacktest,
+} from '../backtest/backtest-plan.ts'
 import {
   evaluationRules,
   isTemporary,
@@ -62,11 +68,6 @@ import {
 
 const budgetMs = 60_000
 
-const maxSqlWindows = 49
-
-/** A query of ClickHouse has room for more series than a request for values of charts. */
-const maxSeriesInSql = 20
-
 const maxConcurrent = 4
 
 type QueryContext = Context<'read', 'service-or-server'>
@@ -76,7 +77,8 @@ interface Asking extends QueryContext {
   readonly planned: ServerPlan
   readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
   readonly isApplied: boolean
-  readonly readSeries: ReadSeries
+  /** Of the values that it asks for. */
+  readonly options: EstimateOptions
   readonly readRows: Estimates['readRows']
   readonly nowMs: number
   reserved: number
@@ -153,9 +155,9 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
   }
 }
 
-async function whyNotRun({ api, files }: QueryContext) {
-  if (!api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
-  return whyNoBacktest({ files })
+async function whyNotRun(context: QueryContext) {
+  if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
+  return whyNoBacktest(context)
 }
 
 const whyUnrun = `a plan asks for at most ${budgetMs / 1000} s, and leaves the rate limit to apply`
@@ -207,7 +209,7 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const idOf = (key: string): string =>
     outcomes === undefined ? `sources.${key}` : (outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? '')
   const changedSources = new Map(
-    changesOf(plan, 'source').flatMap((change) =>
+    changesOf(plan.changes, 'source').flatMap((change) =>
       isDifference(change) && !isDelete(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
     ),
   )
@@ -224,24 +226,24 @@ async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?
   const asking = { reserved: 0 }
   const isLate = (): boolean => leftMs() <= 0 || (profile.isSelfHosted && (api.rateLimit()?.remaining ?? 1) < 1 + asking.reserved)
   const readSeries = shareRequests(seriesReader(context, after), {
-    maxItems: profile.isSelfHosted ? maxSeries : maxSeriesInSql,
+    // A query of ClickHouse has room for more series than a request for values of charts.
+    maxItems: profile.isSelfHosted ? maxSeries : 20,
     hasOneSource: !profile.isSelfHosted,
     refuse: () => (isLate() ? { reason: 'there was no time, or no request, left', isLate: true } : undefined),
   })
-  const limited = { ...context, api: { ...api, remainingMs: leftMs }, readSeries }
-  const { readRows } = await estimateAlerts([], toOptions(limited, { fromMs: nowMs, untilMs: nowMs }))
+  const limited = { ...context, api: { ...api, remainingMs: leftMs } }
+  const options: EstimateOptions = {
+    ...{ api: limited.api, service: context.service, readSeries, isShared: true, maxSqlWindows: 49 },
+    maxRequests: Number.MAX_SAFE_INTEGER,
+    onProgress: async () => {},
+  }
+  const { readRows } = await estimateAlerts([], { fromMs: nowMs, untilMs: nowMs }, options)
   const isApplied = outcomes !== undefined
   return Object.assign(asking, {
     ...{ ...limited, planned: { ...planned, storedObjects: after, plan: { ...plan, changes } } },
-    ...{ changedSources, isApplied, readRows, nowMs, isLate },
+    ...{ changedSources, isApplied, options, readRows, nowMs, isLate },
   })
 }
-
-const toOptions = ({ api, service, readSeries }: Pick<Asking, 'api' | 'service' | 'readSeries'>, range: TimeRange) => ({
-  ...{ api, service, readSeries, range, isShared: true as const, maxSqlWindows },
-  maxRequests: Number.MAX_SAFE_INTEGER,
-  onProgress: async () => {},
-})
 
 const sourceChecks = (asking: Asking): readonly Check[] =>
   asking.planned.storedObjects.source.flatMap((source) => {
@@ -290,8 +292,6 @@ function explainRefusal({ name, location, alert, explain }: Subject, { reason, q
   return [toNote(location, `${name}: its ${part} was not run: ${queryError ?? reason}`)]
 }
 
-type ComparedAlert = Awaited<ReturnType<typeof compareAlerts>>[number]
-
 interface ChangedAlert {
   readonly change: Change
   readonly next: BacktestQuery | Refusal
@@ -307,7 +307,7 @@ interface ChangedAlert {
  */
 async function changedAlerts(asking: Asking): Promise<readonly ChangedAlert[]> {
   const { planned, changedSources, api, nowMs, isApplied } = asking
-  const known = new Set(changesOf(planned.plan, 'alert').map(({ id }) => id))
+  const known = new Set(changesOf(planned.plan.changes, 'alert').map(({ id }) => id))
   const others = planned.storedObjects.alert.flatMap((alert): readonly Change[] =>
     known.has(alert.id) || changedSources.size === 0 ? [] : [toChange(alert, asking)],
   )
@@ -359,7 +359,7 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
       [...Map.groupBy(ofKind, ({ next }) => next.condition.interval)].map(async ([interval, asked]) => {
         const range = rangeBefore(asking.nowMs, interval)
         const queries = asked.map(({ next }) => next)
-        const { estimates } = await estimateAlerts(queries, toOptions(asking, range))
+        const { estimates } = await estimateAlerts(queries, range, asking.options)
         const estimated = queries.map((query, i) => [query, estimates[i]] as const)
         const judged = await judgeEstimates(estimated, range, { ...asking, sources: asking.planned.storedObjects.source })
         for (const [i, { change, next }] of asked.entries()) {
@@ -394,7 +394,7 @@ const subjectOfAlert = (change: Change): Subject => ({
   explain: (error) => (isOfSlo(change) ? [] : [warnFailing(change, error)]),
 })
 
-function hasOtherQuery({ change, isChanged, now, next, watched }: ComparedAlert, asking: Asking) {
+function hasOtherQuery({ change, isChanged, now, next, watched }: BacktestComparison, asking: Asking) {
   const isComparable = now !== undefined && next !== undefined && !('reason' in now) && !('reason' in next)
   if (isComparable || now === undefined) return isChanged
   const [before, after] = [watched.now, watched.next].map((one) => JSON.stringify(probeWatched(one, change, asking)))
@@ -462,7 +462,7 @@ function toSeriesChecks(series: readonly SeriesItem[], subject: Subject, asking:
       { key, subject, answer: { reason: 'ClickHouse Cloud has no values of charts, so only its columns were looked up' } },
     ]
   const answer = async (): Promise<CheckAnswer> => {
-    const read = await readRows({ series, step: subject.interval ?? '1h' }, lastWindow(subject, asking))
+    const read = await readRows(series, subject.interval ?? '1h', lastWindow(subject, asking))
     return 'reason' in read ? read : {}
   }
   return [{ key, subject, answer, isOfValues: true }]
@@ -474,7 +474,7 @@ function lastWindow({ interval = '1h' }: Subject, { nowMs }: Asking) {
 }
 
 const writtenOf = ({ planned }: Asking, kind: 'dashboard' | 'savedSearch') =>
-  changesOf(planned.plan, kind).flatMap((change) => {
+  changesOf(planned.plan.changes, kind).flatMap((change) => {
     const body = isPlanned(change) && isDifference(change) ? desiredBody(change, planned.kinds[kind]) : undefined
     return body === undefined ? [] : [{ change, body }]
   })
@@ -551,19 +551,15 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
   return { diagnostics, unrun, facts }
 }
 
-/** More alerts without rows are one note, because rare rows are healthy. */
-const maxQuiet = 3
-
+/** More than three alerts without rows are one note, because rare rows are healthy. */
 function foldQuiet(diagnostics: readonly Diagnostic[]) {
   const quiet = diagnostics.filter(({ rule }) => rule === ('quiet-alert' satisfies keyof typeof evaluationRules))
   const [first] = quiet
-  if (first === undefined || quiet.length <= maxQuiet) return diagnostics
-  const names = [...new Set(quiet.map(subjectOf))]
+  if (first === undefined || quiet.length <= 3) return diagnostics
+  const names = [...new Set(quiet.map(({ message }) => message.slice(0, message.indexOf(': '))))]
   const message = `${names.length} alerts have seen no row in 7 days, which is right if such rows are rare: ${firstOf(5, names)}`
   return [...diagnostics.filter((one) => !quiet.includes(one)), { ...first, message }]
 }
-
-const subjectOf = ({ message }: Diagnostic) => message.slice(0, message.indexOf(': '))
 
 const withoutRepeats = (diagnostics: readonly Diagnostic[]) => [...new Map(diagnostics.map((one) => [one.message, one])).values()]
 

@@ -20,12 +20,10 @@ export interface QueryAnswer {
   readonly checkedAlerts?: z.output<typeof checkedAlerts> | undefined
 }
 
-const maxOpenFacts = 10
-
 export function factTable(title: string, facts: AlertFacts): Part {
   if (facts.length === 0) return undefined
   const columns = { Alert: ({ key, name }: AlertFacts[number]) => key || name, Values: ({ fact }: AlertFacts[number]) => fact }
-  return facts.length > maxOpenFacts ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
+  return facts.length > 10 ? fold(`${title} (${facts.length})`, table(undefined, facts, columns)) : table(title, facts, columns)
 }
 
 export const queryReview = {

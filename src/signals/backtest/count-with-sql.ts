@@ -38,7 +38,7 @@ export function refuseTable({ time, sampleRate = '' }: SourceTable): Refusal | u
   return /^\w+$/.test(time) ? undefined : { reason: 'the time of its source is not a single column' }
 }
 
-export const inRange = ({ time }: Pick<SourceTable, 'time'>): string =>
+export const inRange = (time: string): string =>
   `${time} >= fromUnixTimestamp64Milli({startDateMilliseconds:Int64}) AND ${time} < fromUnixTimestamp64Milli({endDateMilliseconds:Int64})`
 
 const [startColumn, groupColumn] = ['start__', 'group__']
@@ -56,7 +56,7 @@ function countsSql(table: SourceTable, series: readonly SeriesItem[], stepSecond
   return [
     `SELECT ${columns.join(',\n  ')}`,
     `FROM ${nameOfTable(table)}`,
-    `WHERE ${inRange(table)}`,
+    `WHERE ${inRange(table.time)}`,
     ...wanted,
     `GROUP BY ${startColumn}${groupBy === undefined ? '' : `, ${groupColumn}`}`,
   ].join('\n')

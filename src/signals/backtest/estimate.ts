@@ -17,7 +17,7 @@ import {
   windowStarts,
 } from './evaluate.ts'
 import type { SeriesEvidence } from './judge.ts'
-import type { BacktestQuery, SeriesQuery, WindowsQuery } from './query.ts'
+import type { BacktestQuery } from './query.ts'
 import { readWindows, refuseUnbounded } from './read-windows.ts'
 import {
   type Coverage,
@@ -49,7 +49,6 @@ export type Estimate =
 
 export interface EstimateOptions extends ServerAccess {
   readonly readSeries: ReadSeries
-  readonly range: TimeRange
   readonly maxRequests: number
   readonly onProgress: (done: number, total: number) => Promise<void>
   /** Whether `readSeries` shares requests, so that all queries may wait for it at once. */
@@ -58,25 +57,26 @@ export interface EstimateOptions extends ServerAccess {
   readonly maxSqlWindows?: number
 }
 
-type RowsQuery = Pick<SeriesQuery, 'series' | 'step'> | Pick<WindowsQuery, 'sql' | 'step'>
+/** What a query asks for, without how its answer is compared. */
+type ValueRequest = readonly SeriesItem[] | WindowSql
 
 export interface Estimates {
   readonly estimates: readonly Estimate[]
   /** Without retries after a rejection by the rate limit. */
   requests(): number
   /** The rows of another range, which count for the same maximum of requests. */
-  readRows(query: RowsQuery, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
+  readRows(request: ValueRequest, step: AlertInterval, range: TimeRange): Promise<{ readonly rows: readonly SeriesRow[] } | Refusal>
 }
-
-/** A request covers at most this range, and this many windows. */
-const maxRangeMs = 7 * dayMs
-const maxWindows = 10_080
 
 const maxConcurrent = 4
 
 /** Requests each series once, whatever the number of alerts that compare it, and evaluates the alerts. */
-export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)[], options: EstimateOptions): Promise<Estimates> {
-  const reader = createRowReader(options, finestSteps(queries))
+export async function estimateAlerts(
+  queries: readonly (BacktestQuery | Refusal)[],
+  range: TimeRange,
+  options: EstimateOptions,
+): Promise<Estimates> {
+  const reader = createRowReader(range, options, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   const answers = new Map<string, Rows | Refusal>()
   // A raw SQL tile needs many requests, which might not last for all.
@@ -94,15 +94,14 @@ export async function estimateAlerts(queries: readonly (BacktestQuery | Refusal)
   const estimates = queries.map((query): Estimate => {
     if ('reason' in query) return { verdict: 'not-estimable', reason: query.reason }
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
-    return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, options)
+    return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, range)
   })
   return { estimates, requests: reader.sent, readRows: reader.readRows }
 }
 
 const keyOf = (query: BacktestQuery) => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
 
-/** What a query asks for, without how its answer is compared. */
-export const requestOf = (query: BacktestQuery): readonly SeriesItem[] | WindowSql => ('series' in query ? query.series : query.sql)
+export const requestOf = (query: BacktestQuery): ValueRequest => ('series' in query ? query.series : query.sql)
 
 interface Rows {
   readonly rows: readonly SeriesRow[]
@@ -110,10 +109,10 @@ interface Rows {
   readonly starts?: readonly number[] | undefined
   readonly early?: number
   /** Without the condition of the alert. Undefined where the source is unknown. */
-  readonly sourceRows: readonly SeriesRow[] | undefined
+  readonly sourceRows?: readonly SeriesRow[] | undefined
 }
 
-function toEstimate(query: BacktestQuery, answer: Rows, { range }: EstimateOptions): Estimate {
+function toEstimate(query: BacktestQuery, answer: Rows, range: TimeRange): Estimate {
   const coverage = answer.sourceRows && toCoverage(answer.sourceRows, query.condition, range)
   const series = seriesOf(query, answer.rows)
   if (coverage !== undefined && coverage.windows > 0 && coverage.windowsWithData === 0) return { verdict: 'no-data', coverage, series }
@@ -165,23 +164,18 @@ function finestSteps(queries: readonly (BacktestQuery | Refusal)[]): ReadonlyMap
   return finest
 }
 
-function requestsOf({ series, step }: Pick<SeriesQuery, 'series' | 'step'>, range: TimeRange) {
+function requestsOf(series: readonly SeriesItem[], step: AlertInterval, range: TimeRange) {
   const ranges = chunksOf(range, intervalMs[step])
   const parts = Array.from({ length: Math.ceil(series.length / maxSeries) }, (_, i) => series.slice(i * maxSeries, (i + 1) * maxSeries))
   return { ranges, parts, count: ranges.length * parts.length }
 }
 
-/** The part of the time of the run that one alert with slow SQL gets. */
-const sharePerAlert = 1 / 4
-
-/** The part of the time that is kept for the end of the run. */
-const reservedShare = 1 / 10
-
-function limitTime({ remainingMs }: Pick<ReadApi, 'remainingMs'>) {
+/** One alert with slow SQL gets a quarter of the time of the run, and a tenth is kept for its end. */
+function limitTime({ remainingMs }: ReadApi) {
   const totalMs = remainingMs()
-  const shareMs = totalMs * sharePerAlert
+  const shareMs = totalMs / 4
   return (spentMs: number, leftMs: number): Refusal | undefined => {
-    if (remainingMs() < totalMs * reservedShare) return isOutOfTime
+    if (remainingMs() < totalMs / 10) return isOutOfTime
     if (spentMs + leftMs <= shareMs) return undefined
     const parts = [spentMs + leftMs, shareMs].map((ms) => formatDuration(ms))
     return { reason: `too expensive: its SQL takes about ${parts[0]}, and one alert gets ${parts[1]}, a quarter of timeout-seconds` }
@@ -196,8 +190,8 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
-  const { range, maxRequests, readSeries } = options
+function createRowReader(range: TimeRange, options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
+  const { maxRequests, readSeries } = options
   const refuseTime = limitTime(options.api)
   let sent = 0
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
@@ -217,10 +211,11 @@ function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, A
     const key = JSON.stringify([source])
     const granularity = finest.get(key) ?? query.step
     const ranges = source === undefined || sources.has(key) ? [] : chunksOf(range, intervalMs[granularity])
-    if (!reserve(ranges.length + countOf(query, span))) return isUsedUp
+    const request = requestOf(query)
+    if (!reserve(ranges.length + countOf(request, query.step, span))) return isUsedUp
     // Stored before the first wait, so that alerts on the same source share one request for it.
     if (source !== undefined && !sources.has(key)) sources.set(key, requestAll(ranges, [[source]], granularity))
-    const [own, sourceRows] = await Promise.all([read(query, span), sources.get(key)])
+    const [own, sourceRows] = await Promise.all([read(request, query.step, span), sources.get(key)])
     if ('reason' in own) return own
     // The server compares the last numeric column, and groups come after the values.
     const areTexts = 'sql' in query || query.hasTextGroups === true || own.rows.length === 0
@@ -229,13 +224,13 @@ function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, A
     return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
   }
 
-  const countOf = (query: RowsQuery, span: TimeRange) => ('series' in query ? requestsOf(query, span).count : 0)
+  const countOf = (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
+    'template' in request ? 0 : requestsOf(request, step, span).count
 
-  const read = async (query: RowsQuery, span: TimeRange): Promise<Omit<Rows, 'sourceRows'> | Refusal> =>
-    'series' in query ? readAligned(query, span) : readSql(query, span)
+  const read = async (request: ValueRequest, step: AlertInterval, span: TimeRange): Promise<Rows | Refusal> =>
+    'template' in request ? readSql(request, intervalMs[step], span) : readAligned(request, step, span)
 
-  async function readSql({ sql, step }: Pick<WindowsQuery, 'sql' | 'step'>, span: TimeRange) {
-    const lengthMs = intervalMs[step]
+  async function readSql(sql: WindowSql, lengthMs: number, span: TimeRange) {
     const late = refuseTime(0, 0)
     if (late !== undefined) return late
     const context = { ...options, reserve, refuseTime }
@@ -244,13 +239,12 @@ function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, A
     const refusal = await asked
     if (refusal !== undefined) return refusal
     const starts = spread(windowStarts(span, lengthMs), options.maxSqlWindows)
-    const found = await readWindows(context, { sql, starts, lengthMs })
+    const found = await readWindows(context, sql, starts, lengthMs)
     return 'reason' in found ? found : { ...found, starts }
   }
 
-  async function readAligned(query: Pick<SeriesQuery, 'series' | 'step'>, span: TimeRange) {
-    const { step } = query
-    const { ranges, parts } = requestsOf(query, span)
+  async function readAligned(series: readonly SeriesItem[], step: AlertInterval, span: TimeRange) {
+    const { ranges, parts } = requestsOf(series, step, span)
     const rows = await requestAll(ranges, parts, step)
     if ('reason' in rows) return rows
     if (rows.some(({ startMs }) => startMs % intervalMs[step] !== 0)) return { reason: 'the windows of the server are not aligned to UTC' }
@@ -276,13 +270,11 @@ function createRowReader(options: EstimateOptions, finest: ReadonlyMap<string, A
 
   return {
     ask: (query: BacktestQuery): Promise<Rows | Refusal> => ask(query).catch(toRefusal),
-    readRows: async (query: RowsQuery, span: TimeRange) => (reserve(countOf(query, span)) ? read(query, span).catch(toRefusal) : isUsedUp),
+    readRows: async (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
+      reserve(countOf(request, step, span)) ? read(request, step, span).catch(toRefusal) : isUsedUp,
     sent: (): number => sent,
   }
 }
-
-/** The words of the server for a Lucene condition without a column. Its alert task evaluates such a condition. */
-const bareTextError = 'Can not search bare text'
 
 /** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
 function toRefusal(thrown: unknown): Refusal {
@@ -293,7 +285,9 @@ function toRefusal(thrown: unknown): Refusal {
   if (!(thrown instanceof ApiError) || ['authentication', 'permission', 'canceled'].includes(thrown.kind)) throw thrown
   if (thrown.kind === 'not-served') return { reason: 'the server has no /charts/series' }
   const [first = ''] = thrown.message.split('\n', 1)
-  if (first.includes(bareTextError)) return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
+  // A Lucene condition without a column. The alert task of the server evaluates it.
+  if (first.includes('Can not search bare text'))
+    return { reason: 'the API cannot search bare text in Lucene; name its column, such as Body:text' }
   const queryError = thrown.status === 500 ? /^The API answered 500: (.+)/.exec(first)?.[1] : undefined
   if (queryError !== undefined && /^Timeout\b/i.test(queryError)) return { reason: 'it took longer than 30 s' }
   return { reason: clip(first, 300), ...(queryError !== undefined && { queryError }) }
@@ -301,7 +295,8 @@ function toRefusal(thrown: unknown): Refusal {
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  const step = Math.min(maxRangeMs, maxWindows * lengthMs)
+  // A request covers at most 7 days, and this many windows.
+  const step = Math.min(7 * dayMs, 10_080 * lengthMs)
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
     chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })

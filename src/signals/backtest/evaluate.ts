@@ -199,8 +199,6 @@ export function drawWindows(windows: readonly EvaluatedWindow[], width = 28): st
   const peaks = cells.map((cell) => cell.reduce((peak, { values }) => values.reduce((max, value) => Math.max(max, value), peak), 0))
   const largest = Math.max(...peaks, Number.MIN_VALUE)
   return cells
-    .map((cell, i) => (cell.some(({ isBreaching }) => isBreaching) ? '█' : (heights[Math.round(((peaks[i] ?? 0) / largest) * 5)] ?? '▁')))
+    .map((cell, i) => (cell.some(({ isBreaching }) => isBreaching) ? '█' : ('▁▂▃▄▅▆'[Math.round(((peaks[i] ?? 0) / largest) * 5)] ?? '▁')))
     .join('')
 }
-
-const heights = '▁▂▃▄▅▆'

@@ -46,12 +46,9 @@ export async function judgeEstimates(
   )
 }
 
-async function lookAtSql(
-  query: Extract<BacktestQuery, { readonly sql: unknown }>,
-  { readRows, nowMs }: Pick<SilenceContext, 'nowMs'> & Pick<Estimates, 'readRows'>,
-): Promise<Silence> {
+async function lookAtSql(query: Extract<BacktestQuery, { readonly sql: unknown }>, { readRows, nowMs }: SilenceContext): Promise<Silence> {
   const untilMs = Math.floor(nowMs / dayMs) * dayMs
-  const read = await readRows({ sql: query.sql, step: '1d' }, { fromMs: untilMs - 7 * dayMs, untilMs })
+  const read = await readRows(query.sql, '1d', { fromMs: untilMs - 7 * dayMs, untilMs })
   const nothing = { rows: 0, dead: [], lists: new Map() }
   if ('reason' in read) return nothing
   const found = read.rows.filter(({ numbers }) => [...numbers.values()].some((number) => number !== null && number !== 0))
@@ -66,9 +63,6 @@ interface SilenceContext extends ServerAccess {
   readonly nowMs: number
 }
 
-/** The terms of a longer condition are not counted. */
-const maxTerms = 8
-
 /** In the order of the list, and in requests that the series share. Throws an ApiError that concerns the whole run. */
 async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceContext): Promise<readonly Silence[]> {
   const count = createCounter(context)
@@ -81,18 +75,22 @@ async function lookAtSilences(silent: readonly SeriesItem[], context: SilenceCon
       for (const { item } of some) found.set(item, asked)
     }),
   )
-  return counted.map(({ item, ...rest }) => {
+  return counted.map(({ item, silence }) => {
     const answers = found.get(item) ?? new Map<string, unknown>()
     const numeric = answers.get(`numbers of ${item.field}`)
     return {
-      ...rest,
+      ...silence,
       lists: new Map([...answers].flatMap(([key, value]) => (Array.isArray(value) ? [[key, value.map(String)] as const] : []))),
       numeric: numeric === undefined ? undefined : Number(numeric),
     }
   })
 }
 
-type Counted = Pick<Silence, 'rows' | 'week' | 'dead'> & { readonly item: SeriesItem }
+interface Counted {
+  readonly item: SeriesItem
+  /** Without lists. */
+  readonly silence: Silence
+}
 
 type Count = (item: SeriesItem, days: 1 | 7) => Promise<{ readonly rows: number; readonly lastMs: number } | undefined>
 
@@ -105,7 +103,7 @@ function createCounter({ readRows, nowMs }: SilenceContext): Count {
     const range = { fromMs: untilMs - days * dayMs, untilMs }
     const count =
       known.get(key) ??
-      readRows({ series: [item], step }, range).then((read) =>
+      readRows([item], step, range).then((read) =>
         'reason' in read
           ? undefined
           : {
@@ -125,15 +123,16 @@ async function countTerms(item: SeriesItem, count: Count): Promise<Counted> {
   const source = sourceSeries(item)
   const countWhere = (condition: string, days: 1 | 7) => count({ ...source, where: condition, whereLanguage }, days)
   const [all, week] = await Promise.all([countWhere('', 1), where.trim() === '' ? undefined : countWhere(where, 7)])
-  const rows = all?.rows
-  if (week?.rows !== 0 || !rows) return { item, rows, week, dead: [] }
+  const silence = { rows: all?.rows, week, dead: [], lists: new Map() }
+  if (week?.rows !== 0 || !silence.rows) return { item, silence }
   const terms = splitTerms(where, whereLanguage)
-  const counted = terms.length > maxTerms || terms.length === 1 ? [] : await Promise.all(terms.map((term) => countWhere(term, 1)))
+  // The terms of a longer condition are not counted.
+  const counted = terms.length > 8 || terms.length === 1 ? [] : await Promise.all(terms.map((term) => countWhere(term, 1)))
   const dead = counted.length === 0 ? (terms.length === 1 ? terms : [where]) : terms.filter((_, i) => counted[i]?.rows === 0)
-  return { item, rows, week, dead }
+  return { item, silence: { ...silence, dead } }
 }
 
-function expressionsOf({ item, rows, dead }: Counted): ReadonlyMap<string, string> {
+function expressionsOf({ item, silence: { rows, dead } }: Counted): ReadonlyMap<string, string> {
   const { field, metricName, whereLanguage, aggFn } = item
   if (metricName !== undefined) return new Map(rows === 0 ? [['MetricName', 'groupUniqArray(1000)(MetricName)']] : [])
   const columns = dead.flatMap((term) => comparisonOf(term, whereLanguage)?.column ?? [])
@@ -145,9 +144,6 @@ function expressionsOf({ item, rows, dead }: Counted): ReadonlyMap<string, strin
     ...(isMeasured ? [[`numbers of ${field}`, `countIf(isNotNull(toFloat64OrNull(toString(${field}))))`] as const] : []),
   ])
 }
-
-/** A hint is not worth more time of the server. */
-const maxHintSeconds = 5
 
 /** Over the rows of a day. Without expressions that the server cannot compute. */
 async function askExpressions(
@@ -164,12 +160,12 @@ async function askExpressions(
   const columns = [...expressions.values()].map((one, i) => `${one} AS c${i}`)
   try {
     const answer = await api.runSql(service, {
-      sql: `SELECT ${columns.join(', ')}\nFROM ${nameOfTable(from)}\nWHERE ${inRange({ time })}`,
+      sql: `SELECT ${columns.join(', ')}\nFROM ${nameOfTable(from)}\nWHERE ${inRange(time)}`,
       connectionId: from.connectionId,
       startMs: nowMs - dayMs,
       endMs: nowMs,
-      // A role of ClickHouse Cloud that only reads must not change settings.
-      ...(api.profile.isSelfHosted && { settings: { max_execution_time: maxHintSeconds } }),
+      // A hint is not worth more time of the server. A role of ClickHouse Cloud that only reads must not change settings.
+      ...(api.profile.isSelfHosted && { settings: { max_execution_time: 5 } }),
     })
     const row = answer.kind === 'rows' ? answer.rows[0] : undefined
     if (row !== undefined) return new Map([...expressions.keys()].map((key, i) => [key, row[`c${i}`]]))

@@ -1,8 +1,6 @@
 /** Null where the product has no value. */
 export type Formula = (operands: readonly number[]) => number | null
 
-const maxTokens = 1000
-
 /**
  * Reads a tile's formula: numbers, the letters of the tile's series, `+ - * /` and parentheses. Undefined for another text. A division by
  * zero has no value, and nothing that is computed from it has one.
@@ -10,7 +8,7 @@ const maxTokens = 1000
 export function parseFormula(expression: string): Formula | undefined {
   const tokens = expression.match(/\d+(?:\.\d*)?|\.\d+|[A-Z](?![A-Za-z])|[-+*/()]|\S/g) ?? []
   // Deeper ones could end the run.
-  if (tokens.length > maxTokens) return undefined
+  if (tokens.length > 1000) return undefined
   let at = 0
   const take = (...texts: readonly string[]) => (texts.includes(tokens[at] ?? '') ? tokens[at++] : undefined)
 

@@ -94,13 +94,11 @@ function describeValues(evidence: Evidence) {
 export const isSilent = ({ condition }: Evidence, { nonZero, divides }: SeriesEvidence): boolean =>
   nonZero === 0 && (divides === true || !isBreach(condition, 0))
 
-const always = 0.95
-
 /** `silences` has what a second look found, in the order of the series. */
 export function judge(evidence: Evidence, silences: readonly (Silence | undefined)[]): Judgement {
   const { windows, range, series, early = 0, condition } = evidence
   const breaching = countBreaching(evidence)
-  const isAlways = windows.length > 0 && breaching >= always * windows.length
+  const isAlways = windows.length > 0 && breaching >= 0.95 * windows.length
   const letterOf = (i: number): string => (series.length > 1 ? `${String.fromCodePoint(65 + i)}: ` : '')
   // Two series can lack the same term.
   const reported = new Set<string>()
@@ -177,11 +175,9 @@ const suggest = (text: string, known: readonly string[]) => {
   return near === undefined ? '' : `; did you mean ${name(near)}?`
 }
 
-const minLetters = 4
-
 /** The same text in another case, or one that is a typo away. A text with digits means itself: 503 is not 500. */
 export function nearValue(text: string, known: readonly string[]): string | undefined {
-  if (/\d/.test(text) || text.length < minLetters) return undefined
+  if (/\d/.test(text) || text.length < 4) return undefined
   const others = known.filter((one) => one !== text && Math.abs(one.length - text.length) <= 2)
   return others.find((one) => one.toLowerCase() === text.toLowerCase()) ?? nearestName(text, others)
 }

@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { type AlertInterval, intervalMs } from '../../kinds/alert/schedule.ts'
 import type { Body, StoredObject } from '../../kinds/kind.ts'
 import type { Source } from '../../kinds/source/source-wire.ts'
-import type { SqlQuery } from '../../platform/api/sql.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import {
@@ -44,11 +43,14 @@ export interface SingleQuery {
   readonly sourceId: string | undefined
 }
 
-interface Columns {
-  readonly sourceId: string
-  readonly expressions: readonly string[]
+interface Clauses {
   readonly groupBy?: string
   readonly orderBy?: string
+}
+
+interface Columns extends Clauses {
+  readonly sourceId: string
+  readonly expressions: readonly string[]
   /** Whether these are all columns that an alert compares. */
   readonly areValues?: true
 }
@@ -154,7 +156,10 @@ function probeFiltered({ sourceId, select, where, whereLanguage }: Sourced): Pro
 
 // What a source names, as a query without rows: the server says which table or column does not exist.
 
-export type LookUp = Pick<SqlQuery, 'sql' | 'connectionId'>
+export interface LookUp {
+  readonly sql: string
+  readonly connectionId: string
+}
 
 /** The tables of a source and all expressions that it has for them. */
 export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
@@ -163,17 +168,17 @@ export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
     field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
   )
   const types = source.kind === 'metric' ? [...tablesOf(source).keys()] : [undefined]
-  return types.map((type) => lookUp(source, { expressions }, type))
+  return types.map((type) => lookUp(source, expressions, {}, type))
 }
 
 export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
   [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
     const source = getById(sources, alike[0]?.sourceId)
-    return lookUp(source, { expressions: [...new Set(alike.flatMap(expressionsOf))] }, alike[0]?.metricDataType)
+    return lookUp(source, [...new Set(alike.flatMap(expressionsOf))], {}, alike[0]?.metricDataType)
   })
 
-export const lookUpColumns = ({ sourceId, ...columns }: Columns, sources: readonly Source[]): LookUp | Refusal =>
-  lookUp(getById(sources, sourceId), columns)
+export const lookUpColumns = ({ sourceId, expressions, ...clauses }: Columns, sources: readonly Source[]): LookUp | Refusal =>
+  lookUp(getById(sources, sourceId), expressions, clauses)
 
 const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => [
   ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
@@ -184,7 +189,8 @@ const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => 
 /** The query of the columns. Refused where an expression could change the rest of the query. */
 function lookUp(
   source: Source | undefined,
-  { expressions, groupBy, orderBy }: Omit<Columns, 'sourceId'>,
+  expressions: readonly string[],
+  { groupBy, orderBy }: Clauses,
   metricType?: string,
 ): LookUp | Refusal {
   const table = source && tablesOf(source).get(metricType)

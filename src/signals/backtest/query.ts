@@ -17,8 +17,7 @@ export type Watched =
   | { readonly tile: Body; readonly sources?: readonly StoredObject[] }
   | { readonly savedSearch: Body; readonly source: Body | undefined }
 
-interface Comparison {
-  readonly condition: AlertCondition
+interface WindowReading {
   readonly step: AlertInterval
   /** Length of the range before the first evaluated window that is requested, too. */
   readonly lookbackMs: number
@@ -28,7 +27,11 @@ interface Comparison {
   readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
 }
 
-export interface SeriesQuery extends Comparison {
+interface Comparison extends WindowReading {
+  readonly condition: AlertCondition
+}
+
+interface SeriesQuery extends Comparison {
   readonly series: readonly SeriesItem[]
   /** The other series have no effect on the value. */
   readonly comparesLast?: boolean
@@ -36,14 +39,17 @@ export interface SeriesQuery extends Comparison {
   readonly divisors?: readonly number[]
 }
 
-export interface WindowsQuery extends Comparison {
+interface WindowsQuery extends Comparison {
   readonly sql: WindowSql
 }
 
 export type BacktestQuery = SeriesQuery | WindowsQuery
 
 /** Values of a tile with raw SQL, where counts give the same numbers. */
-export type SqlValues = Pick<SeriesQuery, 'series' | 'step' | 'lookbackMs' | 'hasTextGroups' | 'read'> & Pick<AlertCondition, 'isGrouped'>
+export interface SqlValues extends WindowReading {
+  readonly series: readonly SeriesItem[]
+  readonly isGrouped: boolean
+}
 
 /** Undefined for a query whose values only the server can compute. */
 export type FindSqlValues = (sqlTemplate: string, interval: AlertInterval) => SqlValues | undefined
@@ -293,10 +299,10 @@ function querySavedSearch(alert: AlertPart, savedSearch: Body, source: Body | un
   const aliases = namedIn(select || String(source?.defaultTableSelectExpression ?? ''))
   const usesAlias = [where ?? '', groupBy, ...conditions].some((text) => aliases.some((alias) => hasWord(text, alias)))
   if (usesAlias) return { reason: 'the saved search uses an alias of its select' }
-  const filter = withFilters(where ?? '', whereLanguage ?? 'lucene', conditions)
-  if ('reason' in filter) return filter
+  const item = withFilters(toSeriesItem({ aggFn: 'count', where, whereLanguage }, sourceId, groupBy), conditions)
+  if ('reason' in item) return item
   return {
-    series: [{ sourceId, aggFn: 'count', ...filter, groupBy: groupBy === '' ? [] : [groupBy] }],
+    series: [item],
     condition: toCondition(alert, groupBy),
     ...requested(alert),
     read: (rows) => readRows(rows, { aggregates: ['count'], isMetric: false, combination: { kind: 'last' }, isExact: true }),
@@ -317,15 +323,12 @@ const hasWord = (text: string, word: string) => new RegExp(`\\b${RegExp.escape(w
 /** `toString(Body) AS text` */
 const namedIn = (select: string) => [...select.matchAll(/[^\s,]\s+["`]?([A-Za-z_]\w*)["`]?\s*(?=,|$)/g)].flatMap((match) => match[1] ?? [])
 
-function withFilters(
-  where: string,
-  language: SeriesItem['whereLanguage'],
-  conditions: readonly string[],
-): Pick<SeriesItem, 'where' | 'whereLanguage'> | Refusal {
-  if (conditions.length === 0) return { where, whereLanguage: language }
-  if (where.trim() !== '' && language === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
+function withFilters(item: SeriesItem, conditions: readonly string[]): SeriesItem | Refusal {
+  const { where, whereLanguage } = item
+  if (conditions.length === 0) return item
+  if (where.trim() !== '' && whereLanguage === 'lucene') return { reason: 'the saved search combines filters with Lucene' }
   const all = where.trim() === '' ? conditions : [where, ...conditions]
-  return { where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
+  return { ...item, where: all.map((one) => `(${one})`).join(' AND '), whereLanguage: 'sql' }
 }
 
 /** The query of the server would fail. */
@@ -343,16 +346,13 @@ const refuseAliases = (items: readonly Item[]) =>
 export const refuseVariables = (texts: readonly (string | null | undefined)[]): Refusal | undefined =>
   texts.some((text) => text != null && /\$[A-Za-z_{]/.test(text)) ? { reason: 'the tile uses variables of its dashboard' } : undefined
 
-const requestable = ['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile']
-
-const exactMetrics = ['gauge', 'histogram']
-
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean) {
-  if (!requestable.includes(aggFn)) return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
+  if (!['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'].includes(aggFn))
+    return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
   if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
-  if (!isExact || metricName == null || exactMetrics.includes(String(metricType))) return undefined
+  if (!isExact || metricName == null || metricType === 'gauge' || metricType === 'histogram') return undefined
   return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
 }
 

@@ -7,17 +7,6 @@ import { renderBatch, renderWindow, type SqlShape, type WindowSql, windowColumn 
 // Past windows of a raw SQL tile are parts of one query. Limits of HyperDX 2.36: 100,000 characters in a query, 50,000 in an answer, and
 // ClickHouse parses at most 50,000 elements.
 
-const maxBatch = 500
-const maxQueryLength = 95_000
-const maxElements = 45_000
-
-const wantedLength = 40_000
-
-const firstBatch = 100
-
-/** Each try with fewer windows takes up to 30 s of the service. */
-const maxSlow = 2
-
 interface WindowsContext extends ServerAccess {
   /** A negative number gives requests back. False where the limit does not allow the number. */
   readonly reserve: (count: number) => boolean
@@ -28,17 +17,15 @@ interface WindowsContext extends ServerAccess {
 
 type SqlRows = Extract<SqlAnswer, { readonly kind: 'rows' }>
 
-interface Windows {
-  readonly sql: WindowSql
-  readonly starts: readonly number[]
-  readonly lengthMs: number
-}
-
 type WindowRows = { readonly rows: readonly SeriesRow[]; readonly early: number } | Refusal
 
 /** The rows of the tile in these windows. Throws an ApiError. */
-export async function readWindows(context: WindowsContext, windows: Windows): Promise<WindowRows> {
-  const { sql, starts, lengthMs } = windows
+export async function readWindows(
+  context: WindowsContext,
+  sql: WindowSql,
+  starts: readonly number[],
+  lengthMs: number,
+): Promise<WindowRows> {
   const largest = batchSize(sql, lengthMs)
   const rows: SeriesRow[] = []
   let [reserved, done, slow, size, spentMs, leftMs, early] = [0, 0, 0, largest, 0, 0, 0]
@@ -52,12 +39,13 @@ export async function readWindows(context: WindowsContext, windows: Windows): Pr
       const refusal = context.refuseTime(spentMs, leftMs)
       if (refusal !== undefined) return refusal
       reserved--
-      const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, firstBatch)))
-      const { answer, elapsedMs } = await runBatch(context, windows, batch)
+      const batch = starts.slice(done, done + (isMeasured ? size : Math.min(size, 100)))
+      const { answer, elapsedMs } = await runBatch(context, sql, batch, lengthMs)
       spentMs += elapsedMs
       isMeasured = true
       slow += Number(answer.kind === 'too-slow')
-      if (isTooMuch(answer) && batch.length > 1 && slow <= maxSlow) {
+      // Each try with fewer windows takes up to 30 s of the service.
+      if (isTooMuch(answer) && batch.length > 1 && slow <= 2) {
         size = Math.ceil(batch.length / 4)
         continue
       }
@@ -68,7 +56,7 @@ export async function readWindows(context: WindowsContext, windows: Windows): Pr
       early += read.early
       done += batch.length
       const length = Math.max(1, JSON.stringify(answer.rows).length)
-      size = Math.min(largest, Math.max(1, Math.floor((batch.length * wantedLength) / length)))
+      size = Math.min(largest, Math.max(1, Math.floor((batch.length * 40_000) / length)))
       // More windows take no less time.
       leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
     }
@@ -83,7 +71,7 @@ const tooExpensive = (needed: number, done: number, max: number): Refusal => ({
 })
 
 /** The time is that on the server where it states that, because this has no wait for the rate limit. */
-async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Windows, batch: readonly number[]) {
+async function runBatch({ api, service }: WindowsContext, sql: WindowSql, batch: readonly number[], lengthMs: number) {
   const startedMs = api.remainingMs()
   const answer = await api.runSql(service, {
     sql: renderBatch(sql, batch, lengthMs),
@@ -97,9 +85,9 @@ async function runBatch({ api, service }: WindowsContext, { sql, lengthMs }: Win
 
 function batchSize(sql: WindowSql, lengthMs: number) {
   const length = renderWindow(sql, Date.UTC(2026, 0, 1), lengthMs).length + 60
-  // Measured on queries of many kinds, with a margin.
+  // Measured on queries of many kinds. All limits have a margin.
   const elements = 2 * sql.parts.filter((part) => part !== ' ').length + 30
-  return Math.max(1, Math.min(maxBatch, Math.floor(maxQueryLength / length), Math.floor(maxElements / elements)))
+  return Math.max(1, Math.min(500, Math.floor(95_000 / length), Math.floor(45_000 / elements)))
 }
 
 const isTooMuch = (answer: SqlAnswer) =>
@@ -213,7 +201,7 @@ const [past, future] = [Date.UTC(1980, 0, 1), Date.UTC(2099, 0, 1)]
 export async function refuseUnbounded(
   sql: WindowSql,
   lengthMs: number,
-  { api, service, reserve }: Pick<WindowsContext, 'api' | 'service' | 'reserve'>,
+  { api, service, reserve }: WindowsContext,
 ): Promise<Refusal | undefined> {
   const { isSelfHosted } = api.profile
   const ask = async (atMs: number, isEmpty: boolean): Promise<SqlAnswer | undefined> => {

@@ -263,7 +263,7 @@ export function sourceSeries({ sourceId, metricName, metricDataType }: SeriesIte
 }
 
 /** `rows` are those of the source, in windows that divide those of the alert. */
-export function toCoverage(rows: readonly Pick<SeriesRow, 'startMs'>[], condition: AlertCondition, range: TimeRange): Coverage {
+export function toCoverage(rows: readonly SeriesRow[], condition: AlertCondition, range: TimeRange): Coverage {
   const lengthMs = intervalMs[condition.interval]
   const filled = new Set(rows.map(({ startMs }) => Math.floor(startMs / lengthMs) * lengthMs))
   const windows = windowStarts(evaluatedPart(condition, range), lengthMs)

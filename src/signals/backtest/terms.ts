@@ -5,18 +5,14 @@ import type { SeriesItem } from './series-api.ts'
 
 type Language = SeriesItem['whereLanguage']
 
-const luceneTokens = /"(?:[^"\\]|\\.)*"|\\.|\s+|[()[\]{}]|[^\s"\\()[\]{}]+|./gs
-
 const tokensOf = (condition: string, language: Language) =>
-  language === 'sql' ? toTokens(condition) : (condition.match(luceneTokens) ?? [])
+  language === 'sql' ? toTokens(condition) : (condition.match(/"(?:[^"\\]|\\.)*"|\\.|\s+|[()[\]{}]|[^\s"\\()[\]{}]+|./gs) ?? [])
 
 /** Words that join terms, and words beside which AND joins none. */
 const words: Readonly<Record<Language, { readonly joining: RegExp; readonly other: RegExp }>> = {
   lucene: { joining: /^(?:AND|&&|\s+)$/, other: /^(?:OR|\|\|)$/ },
   sql: { joining: /^and$/i, other: /^(?:or|between|case)$/i },
 }
-
-const maxBrackets = 20
 
 /** The terms that AND joins at the top level, and in brackets; the whole condition where it has another form. */
 export function splitTerms(condition: string, language: Language, brackets = 0): readonly string[] {
@@ -36,7 +32,7 @@ export function splitTerms(condition: string, language: Language, brackets = 0):
   return terms.flatMap((term) => {
     const text = term.join('').trim()
     if (text === '') return []
-    const isSplit = brackets < maxBrackets && isInBrackets(text, language)
+    const isSplit = brackets < 20 && isInBrackets(text, language)
     return isSplit ? splitTerms(text.slice(1, -1), language, brackets + 1) : [text]
   })
 }

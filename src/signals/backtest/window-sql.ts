@@ -8,7 +8,12 @@ import type { Refusal } from './series-api.ts'
 /** A number tile gives one value. A tile over time names the windows of its rows. */
 export type SqlShape = 'number' | 'over-time'
 
-export interface WindowSql {
+interface ExpandedSql {
+  /** The words and signs of the expanded query, with a blank for several. */
+  readonly parts: readonly Part[]
+}
+
+export interface WindowSql extends ExpandedSql {
   readonly template: string
   readonly shape: SqlShape
   readonly connectionId: string
@@ -16,8 +21,6 @@ export interface WindowSql {
   readonly sourceId: string | undefined
   /** `database.table` */
   readonly tables?: readonly string[]
-  /** The words and signs of the expanded query, with a blank for several. */
-  readonly parts: readonly Part[]
 }
 
 type Part = string | { readonly parameter: Parameter; readonly type: string }
@@ -46,7 +49,7 @@ export const refuse = (reason: string): never => {
 }
 
 /** The expanded query, or why its values in the past are unknown. */
-export const expandTemplate = (template: Template): Pick<WindowSql, 'parts'> | Refusal =>
+export const expandTemplate = (template: Template): ExpandedSql | Refusal =>
   orRefusal(() => {
     const expanded = expandSelect(template)
     // In brackets, it must stay one part of the batch.
@@ -82,8 +85,6 @@ function orRefusal<T>(expand: () => T): T | Refusal {
 }
 
 const refuseVariable = (): never => refuse('the tile uses variables of its dashboard')
-
-const isQuoted = (token: string) => /^['"`]./s.test(token)
 
 export type PrintTime = (type: 'Date' | 'DateTime' | 'DateTime64', end: 'from' | 'to') => string
 
@@ -137,13 +138,8 @@ const printWindow: PrintTime = (type, end) => {
 /** Macros repeat their arguments, so that each level can double the query. */
 const maxDepth = 10
 
-/** The API accepts no longer query. */
-const maxExpandedLength = 100_000
-
-type ExpandMacro = (name: string, args: readonly string[]) => string
-
 /** Arguments are expanded first. What a macro becomes is not expanded again. Comments become blanks. */
-export function expandMacros(text: string, expand: ExpandMacro, depth = 0): string {
+export function expandMacros(text: string, expand: (name: string, args: readonly string[]) => string, depth = 0): string {
   if (depth > maxDepth) return refuse(`the query has macros inside of macros at more than ${maxDepth} levels`)
   const all = toTokens(text)
   let expanded = ''
@@ -157,7 +153,8 @@ export function expandMacros(text: string, expand: ExpandMacro, depth = 0): stri
     const close = all[i + 1] === '(' ? closingBracket(all, i + 1) : i
     const args = close === i ? [] : splitArguments(all.slice(i + 2, close)).map((one) => expandMacros(one, expand, depth + 1))
     expanded += expand(token.slice(3), args)
-    if (expanded.length > maxExpandedLength) return refuse('the query is too long with its macros')
+    // The API accepts no longer query.
+    if (expanded.length > 100_000) return refuse('the query is too long with its macros')
     i = close
   }
   return expanded
@@ -186,7 +183,7 @@ export function expandWith(
 
 function checkToken(token: string) {
   // The server reads quotation marks and references in other places than ClickHouse.
-  if (isQuoted(token) && /\$[A-Za-z_{]/.test(token)) return refuseVariable()
+  if (/^['"`]./s.test(token) && /\$[A-Za-z_{]/.test(token)) return refuseVariable()
   if (/^["`]/.test(token) && /['"$]/.test(token.slice(1, -1))) return refuse('a name in the query contains a quotation mark')
   if (token === '$') return refuseVariable()
   if (token === '#') return refuse('the query has a comment with #; write --')
@@ -234,8 +231,6 @@ function refuseUnbatchable(all: readonly string[]) {
   }
 }
 
-const parameterTypes = ['Int64', 'UInt64', 'Float64']
-
 const parameterToken = /^\{\s*(?<name>\w+)\s*:(?<type>[^{}]*)\}$/
 
 function toPart(token: string, shape: SqlShape): Part {
@@ -244,11 +239,11 @@ function toPart(token: string, shape: SqlShape): Part {
   const known = parameters.find((one) => one === name)
   if (known === undefined || (shape === 'number' && known.startsWith('interval')))
     return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)
-  const stated = parameterTypes.find((one) => one === type.trim())
+  const stated = ['Int64', 'UInt64', 'Float64'].find((one) => one === type.trim())
   return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
 }
 
-export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: number, lengthMs: number): string {
+export function renderWindow({ parts }: ExpandedSql, startMs: number, lengthMs: number): string {
   const values: Readonly<Record<Parameter, number>> = {
     startDateMilliseconds: startMs,
     endDateMilliseconds: startMs + lengthMs,
@@ -259,5 +254,5 @@ export function renderWindow({ parts }: Pick<WindowSql, 'parts'>, startMs: numbe
 }
 
 /** Rows have the number of their window, and keep no order. */
-export const renderBatch = (sql: Pick<WindowSql, 'parts'>, starts: readonly number[], lengthMs: number): string =>
+export const renderBatch = (sql: ExpandedSql, starts: readonly number[], lengthMs: number): string =>
   starts.map((startMs, i) => `SELECT ${i} AS ${windowColumn}, * FROM (${renderWindow(sql, startMs, lengthMs)})`).join('\nUNION ALL\n')

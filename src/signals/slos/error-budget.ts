@@ -52,9 +52,6 @@ export function judgeBudget(slo: DeclaredSlo, { hours, steps }: GroupHistory, en
 const isBurning = ({ rate, long, short }: (typeof burnRateAlerts)[number], rates: Readonly<Record<string, number>>) =>
   Math.min(rates[long.name] ?? 0, rates[short.name] ?? 0) >= rate
 
-/** Ten years. Later dates say nothing, and from the year 275760 on do not exist. */
-const horizonMs = 3650 * dayMs
-
 function whenSpent(
   left: number | undefined,
   rate: number | undefined,
@@ -64,7 +61,8 @@ function whenSpent(
   if (left <= 0) return { kind: 'spent' }
   if (rate === undefined) return { kind: 'unknown' }
   const lastsMs = rate <= 0 ? Number.POSITIVE_INFINITY : ((left / 100) * ms) / rate
-  return lastsMs > horizonMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
+  // In more than ten years, a date says nothing, and from the year 275760 on there is none.
+  return lastsMs > 3650 * dayMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 
 function addUp(counts: Iterable<Counts>): Counts {

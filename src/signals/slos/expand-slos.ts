@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { nameRules } from '../../kinds/derive.ts'
 import { createDirectory } from '../../kinds/directory.ts'
+import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../../kinds/kinds.ts'
 import { repeatedKey } from '../../kinds/references.ts'
@@ -43,7 +44,7 @@ export interface ReadSlos {
 }
 
 /** `declared` are the other objects of the files. */
-export function readSlos(all: readonly SpelledSlo[], declared: readonly Pick<Declared, 'kind' | 'key' | 'location'>[]): ReadSlos {
+export function readSlos(all: readonly SpelledSlo[], declared: readonly DeclaredKey[]): ReadSlos {
   const results = all.map(readSlo)
   // Keys that are there twice are errors of the files.
   const slos = [...new Map(results.flatMap((one) => ('slo' in one ? [[one.slo.key, one.slo] as const] : []))).values()]
@@ -119,7 +120,7 @@ const unknownSource: SloSource = {
   time: 'Timestamp',
 }
 
-export const isOfSlo = ({ madeFrom }: Pick<Declared, 'madeFrom'>): boolean => madeFrom?.startsWith('slos.') === true
+export const isOfSlo = ({ madeFrom }: Declared): boolean => madeFrom?.startsWith('slos.') === true
 
 /** A dashboard whose source the service does not have says so, and has a placeholder for it. */
 export const resolveSlos = (slos: readonly Slo[], sources: readonly Source[]): readonly Declared[] =>
@@ -159,27 +160,26 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
 const dashboardKey = (key: string): string => `${key}.slo`
 
 function expandSlo(slo: Slo, source: SloSource): readonly Declared[] {
-  const { key, value } = slo
-  const alert = (id: string, spelled: object, base: ValuePath) => makeObject(slo, { kind: 'alert', key: `${key}.${id}`, spelled }, base)
+  const { key, value, location } = slo
+  const alert = (id: string, spelled: object, base: ValuePath) =>
+    makeObject(slo, { kind: 'alert', key: `${key}.${id}`, location }, spelled, base)
   const rates = burnRateAlerts.flatMap((policy) => {
     const recipients = value.alerts?.[policy.recipient]
     if (recipients === undefined) return []
     return [alert(policy.id, burnRateAlert(slo, policy, recipients), ['alerts', policy.recipient])]
   })
-  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), spelled: dashboard(value, source) })
+  const board = makeObject(slo, { kind: 'dashboard', key: dashboardKey(key), location }, dashboard(value, source))
   if (value.noData === undefined) return [board, ...rates]
   return [board, ...rates, alert('no-data', noDataAlert(slo, value.noData), ['noData'])]
 }
 
 /** Channels are where the file has them, and everything else is the SLO. */
-function makeObject(slo: Slo, { kind, key, spelled }: Pick<Declared, 'kind' | 'key' | 'spelled'>, base: ValuePath = []): Declared {
-  const result = parseObject(kind, spelled)
+function makeObject(slo: Slo, declared: DeclaredKey, spelled: object, base: ValuePath = []): Declared {
+  const result = parseObject(declared.kind, spelled)
   if ('error' in result) throw result.error
   const toSlo = ([field, ...rest]: ValuePath): ValuePath => (field === 'channel' || field === 'channels' ? [...base, field, ...rest] : base)
   return {
-    kind,
-    key,
-    location: slo.location,
+    ...declared,
     spelled,
     value: result.parsed.value,
     madeFrom: `slos.${slo.key}`,

@@ -5,13 +5,14 @@ import type { GroupValue, TimeRange, WindowValues } from '../backtest/evaluate.t
 import type { FindSqlValues, SqlValues } from '../backtest/query.ts'
 import type { SeriesItem, SeriesRow } from '../backtest/series-api.ts'
 import type { DeclaredSlo } from './slo-file.ts'
-import { countedSeries } from './slo-series.ts'
+import { countedSeries, type TimedCounts } from './slo-series.ts'
 import {
   type BurnRateAlert,
   burnRate,
   burnRateAlerts,
   burnRateFactors,
   burnRateSql,
+  type Counts,
   eventsSql,
   noDataSpan,
   type SloSource,
@@ -74,13 +75,7 @@ function valuesOf({ fromMs, untilMs }: TimeRange, interval: AlertInterval, at: (
 }
 
 /** Events before each step, by time: the counts of a window are a difference. */
-interface Sum {
-  readonly startMs: number
-  readonly total: number
-  readonly good: number
-}
-
-function sumsByGroup(rows: readonly SeriesRow[]): ReadonlyMap<string, readonly Sum[]> {
+function sumsByGroup(rows: readonly SeriesRow[]): ReadonlyMap<string, readonly TimedCounts[]> {
   const groups = Map.groupBy(rows, ({ group }) => group)
   return new Map(
     [...groups].map(([group, own]) => {
@@ -98,7 +93,7 @@ function sumsByGroup(rows: readonly SeriesRow[]): ReadonlyMap<string, readonly S
   )
 }
 
-function between(sums: readonly Sum[], fromMs: number, untilMs: number): { readonly total: number; readonly good: number } {
+function between(sums: readonly TimedCounts[], fromMs: number, untilMs: number): Counts {
   const [from, until] = [before(sums, fromMs), before(sums, untilMs)]
   return { total: until.total - from.total, good: until.good - from.good }
 }
@@ -106,7 +101,7 @@ function between(sums: readonly Sum[], fromMs: number, untilMs: number): { reado
 const none = { startMs: 0, total: 0, good: 0 }
 
 /** Those before the first step that does not begin earlier. */
-function before(sums: readonly Sum[], atMs: number): Sum {
+function before(sums: readonly TimedCounts[], atMs: number): TimedCounts {
   let [low, high] = [0, sums.length]
   while (low < high) {
     const middle = (low + high) >> 1

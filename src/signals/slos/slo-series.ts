@@ -67,7 +67,7 @@ function toHistories({ groupBy }: DeclaredSlo, hours: readonly CountsOfGroup[], 
   }))
 }
 
-export function countedSeries(slo: Pick<DeclaredSlo, 'total' | 'good' | 'groupBy'>, source: SloSource): readonly SeriesItem[] {
+export function countedSeries(slo: DeclaredSlo, source: SloSource): readonly SeriesItem[] {
   const total = [...(source.filter === undefined ? [] : [source.filter]), slo.total].map((one) => `(${one})`).join(' AND ')
   const item = (where: string): SeriesItem => ({
     sourceId: source.id,

@@ -36,7 +36,7 @@ export const wantedAlerts = ({ alerts }: DeclaredSlo): readonly BurnRateAlert[] 
 
 export const noDataSpan: Span = span('1h', hourMs)
 
-export const windowMs = ({ window }: Pick<DeclaredSlo, 'window'>): number => Number.parseInt(window, 10) * dayMs
+export const windowMs = ({ window }: DeclaredSlo): number => Number.parseInt(window, 10) * dayMs
 
 /** Burn rate = bad × multiplier / (total × divisor), in whole numbers, so that it is exact up to its last division. */
 interface BurnRateFactors {
@@ -68,8 +68,7 @@ export const maxBurnRate = (objective: number): number => {
 }
 
 /** Percentage of the budget that is gone when the alert can fire first. */
-export const budgetShare = ({ rate, long }: BurnRateAlert, slo: Pick<DeclaredSlo, 'window'>): number =>
-  (100 * rate * long.ms) / windowMs(slo)
+export const budgetShare = ({ rate, long }: BurnRateAlert, slo: DeclaredSlo): number => (100 * rate * long.ms) / windowMs(slo)
 
 /** Undefined without events. */
 export function burnRate({ multiplier, divisor }: BurnRateFactors, { good, total }: Counts): number | undefined {
@@ -149,7 +148,7 @@ const rateOf = (slo: DeclaredSlo, window: string) => {
  * The smaller burn rate of both windows, and 0 with too few events. One row, or one for each group with a time. The server compares the
  * last number.
  */
-export function burnRateSql(slo: DeclaredSlo, source: SloSource, { long, short }: Pick<BurnRateAlert, 'long' | 'short'>): string {
+export function burnRateSql(slo: DeclaredSlo, source: SloSource, { long, short }: BurnRateAlert): string {
   const events = eventsOf(slo, source)
   const isRecent = `${events.time} >= ${before(short.ms)}`
   const counts = countWindows(events, long, [
@@ -213,8 +212,6 @@ export function eventsSql(slo: DeclaredSlo, source: SloSource): string {
   return `SELECT ${events.count()} AS ${name('events')}\nFROM ${events.table}\nWHERE ${since(events, noDataSpan)}`
 }
 
-const hourSeconds = 3600
-
 export const historyColumns = { start: name('start'), group: name('group'), total: name('all_total'), good: name('all_good') } as const
 
 /**
@@ -230,7 +227,7 @@ export function historySql(
   const { time, group } = events
   const startOf = (seconds: number): string => `intDiv(toUnixTimestamp(${time}), ${seconds}) * ${seconds}`
   const columns = [
-    `  if(${time} >= ${before(recentMs)}, ${startOf(stepSeconds)}, ${startOf(hourSeconds)}) AS ${historyColumns.start}`,
+    `  if(${time} >= ${before(recentMs)}, ${startOf(stepSeconds)}, ${startOf(3600)}) AS ${historyColumns.start}`,
     ...(group === undefined ? [] : [`  ${group} AS ${historyColumns.group}`]),
     `  toFloat64(${events.count()}) AS ${historyColumns.total}`,
     `  toFloat64(${events.count(events.good)}) AS ${historyColumns.good}`,

@@ -5,26 +5,30 @@ import { forEachConcurrently } from '../../platform/core/concurrency.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Delete, isDelete, isHeld, type Plan } from '../decide/change.ts'
-import { indexAll, type StoredObjects } from '../plan/stored-objects.ts'
-import { type ApplyStateOptions, createApplyState, failed } from './apply-state.ts'
+import { indexAll } from '../plan/stored-objects.ts'
+import { createApplyState, failed } from './apply-state.ts'
 import { createConcurrentRuns } from './concurrent-runs.ts'
 import { reconcileUnknownCreates, recordBases, verifyWrites } from './verify.ts'
-import { maxConcurrentWrites, mayHoldAlerts, type WriteContext, whyNotDeleted, writeAll, writeOne, writeReferences } from './write.ts'
-
-interface ApplyOptions extends ApplyStateOptions, Omit<WriteContext, 'state' | 'concurrent'> {
-  readonly storedObjects: StoredObjects
-  readonly repairCommand?: string | undefined
-}
+import {
+  type ApplyOptions,
+  maxConcurrentWrites,
+  mayHoldAlerts,
+  type WriteContext,
+  whyNotDeleted,
+  writeAll,
+  writeOne,
+  writeReferences,
+} from './write.ts'
 
 /** In the order of the dependencies, and independent ones at the same time. Each object has its own outcome. */
 export async function applyPlan(plan: Plan, options: ApplyOptions) {
   const { storedObjects, kinds } = options
   const concurrent = createConcurrentRuns({ ...options, lists: indexAll(storedObjects, kinds), listedAtMs: storedObjects.readAtMs })
-  const state = createApplyState(options)
+  const state = createApplyState(options.stop, options.onProgress)
   const context = { ...options, concurrent, state }
   const deletes = plan.changes.filter(isDelete)
   const writes = plan.changes.filter((change) => !isDelete(change) && !isHeld(change))
-  for (const change of writes) state.learn({ change, stored: change.stored })
+  for (const change of writes) state.learn(change, change.stored)
   for (const change of plan.changes.filter(isHeld)) await state.record({ change, became: 'held', id: change.id, stored: change.stored })
   const waiting = await writeAll(writes, context)
   await reconcileUnknownCreates(writes, context)
@@ -37,7 +41,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions) {
   // A base explains a field that the server does not store, and nothing else that went wrong.
   const incomplete = new Set(reviewDiagnostics.flatMap(({ rule, location }) => (rule === 'field-dropped' ? [] : [location])))
   const complete = writes.filter(({ location }) => location === undefined || !incomplete.has(location))
-  const diagnostics = [...reviewDiagnostics, ...(await recordBases({ changes: complete, lists, answers }, context))]
+  const diagnostics = [...reviewDiagnostics, ...(await recordBases(complete, lists, answers, context))]
   await pruneOrphans(deletes, diagnostics, context)
   return {
     // One per change, in the order of the plan.

@@ -29,9 +29,8 @@ const stopsEverything: Readonly<Partial<Record<ErrorKind, StopReason>>> = {
   canceled: canceledStop,
 }
 
-const allowReading: readonly StopReason['kind'][] = ['failing', 'unmarked', 'other-run']
-
-export const preventsReading = (stop: StopReason | undefined): boolean => stop !== undefined && !allowReading.includes(stop.kind)
+export const preventsReading = (stop: StopReason | undefined): boolean =>
+  stop !== undefined && !['failing', 'unmarked', 'other-run'].includes(stop.kind)
 
 /** Failures of the API rather than of the object. */
 const apiFailureKinds: readonly ErrorKind[] = ['server', 'network', 'timeout', 'may-exist', 'bad-answer']
@@ -88,7 +87,7 @@ export function createKnownIds() {
     return found.length === 1 && typeof id === 'string' ? id : undefined
   }
   return {
-    learn({ change: { kind, key, desired, keptTiles }, stored }: Pick<Outcome, 'change' | 'stored'>): void {
+    learn({ kind, key, desired, keptTiles }: Change, stored: StoredObject | undefined): void {
       // No reference is about an object without a key.
       if (stored === undefined || key === '') return
       // Tiles have the names in the files, because a server may trim names.
@@ -109,16 +108,12 @@ export function createKnownIds() {
   }
 }
 
-export interface ApplyStateOptions {
-  /** Aborted when nothing new may be sent. */
-  readonly stop: AbortSignal
-  /** Called after each object that something was sent for; awaited before the next object. */
-  readonly onProgress: (outcomes: readonly Outcome[]) => Promise<void>
-}
+/** Called after each object that something was sent for; awaited before the next object. */
+export type OnProgress = (outcomes: readonly Outcome[]) => Promise<void>
 
 export type ApplyState = ReturnType<typeof createApplyState>
 
-export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
+export function createApplyState(stop: AbortSignal, onProgress: OnProgress) {
   const outcomes = new Map<Change, Outcome>()
   /** In the order in which they ended. Their outcomes may be amended later. */
   const attempted: Change[] = []
@@ -127,7 +122,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
   /** Replaces an outcome after the service was read again. */
   function amend(outcome: Outcome): void {
     outcomes.set(outcome.change, outcome)
-    if (isSuccess(outcome)) ids.learn(outcome)
+    if (isSuccess(outcome.became)) ids.learn(outcome.change, outcome.stored)
   }
 
   async function record(outcome: Outcome): Promise<void> {
@@ -164,7 +159,7 @@ export function createApplyState({ stop, onProgress }: ApplyStateOptions) {
     /** First, and after a failure: the key or the API may be wrong, or the server might not store the markers of the kind. */
     writesOneAtATime(kind: KindName): boolean {
       const last = attempted.findLast((change) => change.kind === kind)
-      return last === undefined || !isSuccess(outcomes.get(last) ?? { became: 'failed' })
+      return last === undefined || !isSuccess(outcomes.get(last)?.became ?? 'failed')
     },
   }
 }

@@ -14,8 +14,6 @@ import { indexStored, type StoredIndex, type StoredIndexes } from '../plan/store
 
 export const concurrentRunsPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/help.md#two-runs-at-the-same-time'
 
-const maxListAgeMs = 10_000
-
 export class CreatedByOtherRunError extends WatchkeeperError {
   readonly found: StoredObject
 
@@ -50,7 +48,8 @@ export type ConcurrentRuns = ReturnType<typeof createConcurrentRuns>
 
 type Send = (options: SendOptions) => Promise<StoredObject>
 
-interface Listed extends Pick<StoredIndex, 'byToken'> {
+interface Listed {
+  readonly list: StoredIndex
   readonly atMs: number
   /** The number of its request; 0 for a list that was read for something else. */
   readonly request: number
@@ -66,11 +65,11 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   let requests = 0
 
   function learnAt(lists: StoredIndexes, atMs: number, request = 0): void {
-    for (const [name, list] of Object.entries(lists)) known.set(name, { byToken: list.byToken, atMs, request })
+    for (const [name, list] of Object.entries(lists)) known.set(name, { list, atMs, request })
   }
   learnAt(options.lists, options.listedAtMs)
 
-  const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > maxListAgeMs
+  const isTooOld = (kind: KindName): boolean => clock.monotonicMs() - (known.get(kind)?.atMs ?? Number.NEGATIVE_INFINITY) > 10_000
 
   function readAgain(kind: KindName): Promise<void> {
     const running = reading.get(kind)
@@ -78,7 +77,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
     const request = ++requests
     const read = kinds[kind].collection
       .list(api, service)
-      .then((list) => learnAt({ [kind]: indexStored(list, kinds[kind]) }, clock.monotonicMs(), request))
+      .then(({ items, mayBeCut }) => learnAt({ [kind]: indexStored(items, kinds[kind], mayBeCut) }, clock.monotonicMs(), request))
       .finally(() => reading.delete(kind))
     reading.set(kind, read)
     return read
@@ -87,7 +86,7 @@ export function createConcurrentRuns(options: ConcurrentRunsOptions) {
   /** In a list that is not too old, and of a later request than `after`. */
   async function find({ kind, desired, replacedId }: Creation, after = -1): Promise<StoredObject | undefined> {
     while (isTooOld(kind) || (known.get(kind)?.request ?? 0) <= after) await readAgain(kind)
-    const marked = known.get(kind)?.byToken.get(kinds[kind].tokenOf(desired)) ?? []
+    const marked = known.get(kind)?.list.byToken.get(kinds[kind].tokenOf(desired)) ?? []
     return marked.find(({ stored }) => stored.id !== replacedId)?.stored
   }
 

@@ -1,7 +1,7 @@
 import { baseOf, diffSides, withBase } from '../../kinds/base.ts'
 import { comparable, compareBodies, composeUpdate, diffFields, explainDropped, missingFields, sidesOf } from '../../kinds/compare.ts'
 import { type Body, checkRules, type Kind, type KindWire, type StoredObject } from '../../kinds/kind.ts'
-import { addressOf, sections } from '../../kinds/kind-names.ts'
+import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { requestTimeoutMs } from '../../platform/api/requester.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
@@ -36,10 +36,10 @@ export const verifyRules = {
 
 export async function verifyWrites(
   plan: Plan,
-  context: WriteContext & { readonly repairCommand?: string | undefined },
+  context: WriteContext,
 ): Promise<{ readonly diagnostics: readonly Diagnostic[]; readonly lists: StoredIndexes }> {
   const { kinds, state } = context
-  const touched = state.all().filter(wasAttempted)
+  const touched = state.all().filter((outcome) => outcome.became === 'unknown' || (isSuccess(outcome.became) && isWritten(outcome)))
   const canVerify = (): boolean => state.stopped() === undefined || state.stopped()?.kind === 'other-run'
   if (touched.length === 0 || !canVerify()) return { diagnostics: [], lists: {} }
   const writtenKinds = new Set(touched.map(({ change }) => change.kind))
@@ -59,8 +59,6 @@ export async function verifyWrites(
   const twins = findTwinsOfCreated(plan.changes, lists, kinds, { canPatch, repairCommand: context.repairCommand })
   return { diagnostics: [...twins, ...lost], lists }
 }
-
-const wasAttempted = (outcome: Outcome): boolean => outcome.became === 'unknown' || (isSuccess(outcome) && isWritten(outcome))
 
 function verifyWrite(outcome: Outcome, list: StoredIndex | undefined, { state, kinds }: WriteContext): readonly Diagnostic[] {
   const { change, id } = outcome
@@ -113,18 +111,16 @@ export function findTwinsOfCreated(
   })
 }
 
-const isUnknownCreate = ({ became, change: { action } }: Outcome): boolean =>
-  became === 'unknown' && (action === 'create' || action === 'replace')
-
 /** An object with the marker was created; an absent one is sent once more; an incomplete list leaves the outcome unknown. */
 export async function reconcileUnknownCreates(changes: readonly (Create | Write)[], context: WriteContext): Promise<void> {
   const { state, kinds, concurrent } = context
   const unknown = changes.flatMap((change) => {
     const outcome = state.outcomeOf(change)
-    return outcome !== undefined && isUnknownCreate(outcome) ? [{ change, outcome }] : []
+    const isCreate = change.action === 'create' || change.action === 'replace'
+    return isCreate && outcome?.became === 'unknown' ? [{ change, outcome }] : []
   })
   if (unknown.length === 0 || preventsReading(state.stopped())) return
-  const lists = await readListsLater(unknown, context)
+  const lists = await readListsLater(new Set(unknown.map(({ change }) => change.kind)), context)
   if (lists === undefined) return
   concurrent.learn(lists)
   for (const { change, outcome } of unknown) {
@@ -137,12 +133,12 @@ export async function reconcileUnknownCreates(changes: readonly (Create | Write)
 }
 
 /** The server may still be working on an unanswered request. */
-async function readListsLater(unknown: readonly Pick<Outcome, 'change'>[], context: WriteContext): Promise<StoredIndexes | undefined> {
+async function readListsLater(kinds: ReadonlySet<KindName>, context: WriteContext): Promise<StoredIndexes | undefined> {
   const { api, clock, stop } = context
   if (api.remainingMs() <= requestTimeoutMs) return undefined
   try {
     await clock.sleep(requestTimeoutMs, stop)
-    return await readStoredIndexes(new Set(unknown.map(({ change }) => change.kind)), context)
+    return await readStoredIndexes(kinds, context)
   } catch (thrown) {
     if (thrown instanceof WatchkeeperError || stop.aborted) return undefined
     throw thrown
@@ -190,14 +186,13 @@ export const baseRules = {
   },
 } as const satisfies Rules
 
-interface Written {
-  readonly changes: readonly (Create | Write)[]
-  readonly lists: StoredIndexes
-  readonly answers: ReadonlyMap<Change, StoredObject>
-}
-
 /** Returns a diagnostic for each base that could not be recorded. */
-export async function recordBases({ changes, lists, answers }: Written, context: WriteContext): Promise<readonly Diagnostic[]> {
+export async function recordBases(
+  changes: readonly (Create | Write)[],
+  lists: StoredIndexes,
+  answers: ReadonlyMap<Change, StoredObject>,
+  context: WriteContext,
+): Promise<readonly Diagnostic[]> {
   const diagnostics: Diagnostic[] = []
   for (const change of changes) {
     if (context.state.stopped() !== undefined) return diagnostics
@@ -208,7 +203,7 @@ export async function recordBases({ changes, lists, answers }: Written, context:
       continue
     }
     try {
-      const problem = await recordBase(change, found, context)
+      const problem = await recordBase(change, found.stored, found.desired, context)
       if (problem !== undefined) diagnostics.push(report(change, 'not-converging', problem))
     } catch (thrown) {
       if (!(thrown instanceof WatchkeeperError)) throw thrown
@@ -221,17 +216,12 @@ export async function recordBases({ changes, lists, answers }: Written, context:
 const report = ({ kind, key, location }: Change, rule: keyof typeof baseRules, message: string): Diagnostic =>
   diagnosticOf(baseRules, rule, location ?? { file: 'apply' }, `${addressOf({ kind, key })}: ${message}`)
 
-interface WrittenObject {
-  readonly stored: StoredObject
-  readonly desired: Body
-}
-
 /** A change of another user must not be recorded as the server's, nor be overwritten by the second write. */
 const isUnchangedSinceAnswer = (answer: StoredObject | undefined, stored: StoredObject, kind: KindWire): boolean =>
   answer === undefined || isSame(comparable(kind, kind.toBody(answer)), comparable(kind, kind.toBody(stored)))
 
 /** The stored object, where its marker has another base. */
-function findStored(change: Create | Write, lists: StoredIndexes, { kinds, state }: WriteContext): WrittenObject | undefined {
+function findStored(change: Create | Write, lists: StoredIndexes, { kinds, state }: WriteContext) {
   const { action, key, desired } = change
   const kind = kinds[change.kind]
   const resolved = state.resolve(desired)
@@ -239,7 +229,7 @@ function findStored(change: Create | Write, lists: StoredIndexes, { kinds, state
   const { body } = resolved
   const outcome = state.outcomeOf(change)
   const list = lists[kind.name]
-  if (outcome === undefined || !isSuccess(outcome) || list === undefined) return undefined
+  if (outcome === undefined || !isSuccess(outcome.became) || list === undefined) return undefined
   const found = findDesired(list, body, kind)
   if (typeof found === 'string') return undefined
   const isConverged =
@@ -259,7 +249,7 @@ const hasOwnBase = (kind: Kind, stored: StoredObject, desired: Body): boolean =>
 const maxAttempts = 2
 
 /** Returns why that does not help, if it does not. */
-async function recordBase(change: Create | Write, { stored, desired }: WrittenObject, context: WriteContext): Promise<string | undefined> {
+async function recordBase(change: Create | Write, stored: StoredObject, desired: Body, context: WriteContext): Promise<string | undefined> {
   const kind = context.kinds[change.kind]
   // The same write would store the same again.
   if (kind.ownership === 'identity') return whyNotConverging(kind, desired, stored)

@@ -17,17 +17,25 @@ import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, type Create, type Delete, isSuccess, isWrite, successKinds, type Update, type Write } from '../decide/change.ts'
 import { describeUsers } from '../decide/guards/checks.ts'
-import { type ApplyState, failed, failedRecreation } from './apply-state.ts'
+import type { StoredObjects } from '../plan/stored-objects.ts'
+import { type ApplyState, failed, failedRecreation, type OnProgress } from './apply-state.ts'
 import { type ConcurrentRuns, CreatedByOtherRunError, isNotSent } from './concurrent-runs.ts'
 
-export interface WriteContext {
-  /** Undefined where updates send a GET instead of using the lists of the plan. */
-  readonly listedAtMs: number | undefined
+export interface ApplyOptions {
   readonly api: WriteApi
   readonly service: Target
   readonly kinds: Kinds
   readonly clock: Clock
+  readonly storedObjects: StoredObjects
+  /** Undefined where updates send a GET instead of using the lists of the plan. */
+  readonly listedAtMs: number | undefined
+  readonly repairCommand?: string | undefined
+  /** Aborted when nothing new may be sent. */
   readonly stop: AbortSignal
+  readonly onProgress: OnProgress
+}
+
+export interface WriteContext extends ApplyOptions {
   readonly concurrent: ConcurrentRuns
   readonly state: ApplyState
 }
@@ -81,7 +89,7 @@ export async function writeReferences(changes: readonly Change[], context: Write
   for (const change of changes) {
     const kind = kinds[change.kind]
     const outcome = state.outcomeOf(change)
-    if (outcome?.stored === undefined || change.action !== 'create' || !isSuccess(outcome)) continue
+    if (outcome?.stored === undefined || change.action !== 'create' || !isSuccess(outcome.became)) continue
     const { stored } = outcome
     const deferred = kind.deferredFields?.(change.desired) ?? []
     const missing = deferred.filter((field) => change.desired[field] !== undefined && stored[field] === undefined)

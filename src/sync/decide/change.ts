@@ -49,15 +49,24 @@ export interface Create<K extends KindName = KindName> extends ChangedObject<K> 
   readonly stored?: undefined
 }
 
-export interface Update<K extends KindName = KindName> extends ChangedObject<K> {
+interface ExistingObject<K extends KindName> extends ChangedObject<K> {
+  readonly id: string
+  readonly stored: StoredObject
+  /** Before it is merged with the stored object. */
+  readonly desired: Body
+  /** The alerts are those on the tiles when the plan was made. */
+  readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
+  /** The names of the tiles that the write stores again, which may lose what the API does not return. */
+  readonly rewrites?: readonly string[]
+  /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
+  readonly patchedTileIds?: readonly string[]
+}
+
+export interface Update<K extends KindName = KindName> extends ExistingObject<K> {
   readonly action: 'update' | 'replace' | 'adopt' | 'mark' | 'unchanged'
   /** Undefined for an alert that moves from a twin, and that no file declares. */
   readonly location?: Location | undefined
   readonly madeFrom?: string | undefined
-  /** Before it is merged with the stored object. */
-  readonly desired: Body
-  readonly id: string
-  readonly stored: StoredObject
   /** Present where the object does not have the marker of this key yet. */
   readonly takeover?: Takeover | undefined
   /** Undefined where nothing differs, and where there is neither a base nor a marker. */
@@ -70,18 +79,14 @@ export interface Update<K extends KindName = KindName> extends ChangedObject<K> 
   readonly newDefaults?: readonly FieldChange[]
   readonly dropped?: readonly FieldChange[]
   readonly unclearable?: readonly string[]
-  /** The alerts are those on the tiles when the plan was made. */
-  readonly removes?: { readonly tiles: readonly string[]; readonly alerts: readonly string[] }
-  /** The names of the tiles that the write stores again, which may lose what the API does not return. */
-  readonly rewrites?: readonly string[]
-  /** The ids of the tiles to patch before the marker; undefined where the whole object is sent. */
-  readonly patchedTileIds?: readonly string[]
 }
 
-export interface Held<K extends KindName = KindName>
-  extends ChangedObject<K>,
-    Pick<Update<K>, 'location' | 'madeFrom' | 'desired' | 'origin'> {
+export interface Held<K extends KindName = KindName> extends ChangedObject<K> {
   readonly action: 'held'
+  readonly location?: Location | undefined
+  readonly madeFrom?: string | undefined
+  readonly desired: Body
+  readonly origin?: Origin | undefined
   /** Whether the file changed, or nothing is linked. Otherwise it is a warning, and a difference in the drift check. */
   readonly isError: boolean
   readonly reason: string
@@ -96,9 +101,7 @@ export interface Held<K extends KindName = KindName>
   readonly stored?: StoredObject | undefined
 }
 
-export interface Release<K extends KindName = KindName>
-  extends ChangedObject<K>,
-    Pick<Update<K>, 'id' | 'desired' | 'stored' | 'removes' | 'rewrites' | 'patchedTileIds'> {
+export interface Release<K extends KindName = KindName> extends ExistingObject<K> {
   readonly action: 'release'
   readonly location?: undefined
 }
@@ -151,7 +154,7 @@ export interface Plan {
   readonly seen: Readonly<Partial<Record<KindName, number>>>
 }
 
-export const changesOf = <K extends KindName>({ changes }: Pick<Plan, 'changes'>, kind: K): readonly Change<K>[] =>
+export const changesOf = <K extends KindName>(changes: readonly Change[], kind: K): readonly Change<K>[] =>
   changes.filter((change): change is Change<K> => change.kind === kind)
 
 export const isDifference = ({ action }: Pick<Change, 'action'>): boolean =>
@@ -210,8 +213,8 @@ export const successKinds: Readonly<Record<Action, OutcomeKind>> = {
   unchanged: 'unchanged',
 }
 
-export const isSuccess = ({ became }: Pick<Outcome, 'became'>): boolean => !undone.some((one) => one === became)
+export const isSuccess = (became: OutcomeKind): boolean => !undone.some((one) => one === became)
 
 /** Whether anything was written, as far as known. */
-export const isWritten = ({ became, wasDeleted = false }: Pick<Outcome, 'became' | 'wasDeleted'>): boolean =>
-  wasDeleted || (isSuccess({ became }) && became !== 'unchanged' && became !== 'held')
+export const isWritten = ({ became, wasDeleted = false }: Outcome): boolean =>
+  wasDeleted || (isSuccess(became) && became !== 'unchanged' && became !== 'held')

@@ -44,17 +44,16 @@ interface ObjectContext extends Facts {
 /** Plans one object. `body` is the desired one, without a marker; `sides` are undefined for an object that does not exist yet. */
 export function planObject(pair: Pair, body: Body, sides: BodyPair | undefined, context: ObjectContext): Create | Update | Held {
   const { found, candidates, hold: isHeld } = pair
-  const digest = declarationDigest(pair.declared.value)
   if (found === undefined || sides === undefined) {
-    const create = planCreate(pair, body, digest, context)
+    const create = planCreate(pair, body, context)
     const { action } = decideOn({ object: candidates === undefined ? 'none' : 'several' })
     return action === 'create' && isHeld === undefined ? create : hold(create, pair, { ...context, isError: true })
   }
   const existing = { ...pair, found }
-  const compared = compare(existing, { body, sides, digest }, context)
+  const compared = compare(existing, body, sides, context)
   const decision = decideOn(stateOf(existing, compared, context))
   const change = planUpdate(existing, compared, decision, context)
-  if (isHeld !== undefined) return hold(change, pair, { ...context, isError: found.marker?.digest !== digest })
+  if (isHeld !== undefined) return hold(change, pair, { ...context, isError: found.marker?.digest !== compared.digest })
   return decision.action === 'hold' ? hold(change, pair, { ...context, isError: decision.with !== 'a warning' }) : change
 }
 
@@ -85,20 +84,20 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
     changed: origin ?? 'unknown',
     isMade: declared.madeFrom !== undefined || declared.queries !== undefined,
     canMark: isDecided || isMarkerFree(context),
-    isMarkerLatest: kind.ownership === 'identity' || (isBaseLatest && hasLatestMarker(found, digest, context)),
+    // With an earlier digest, the next edit in the web app would count as one of the files.
+    isMarkerLatest:
+      kind.ownership === 'identity' ||
+      (isBaseLatest && digestToStore(context, found.marker) === found.marker?.repository && found.marker?.digest === digest),
     isWrittenAgain: whyWrittenAgain(body, context) !== undefined,
   }
 }
 
 /** By the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */
-function compare(
-  pair: ExistingPair,
-  { body, sides, digest }: Pick<ComparedObject, 'body' | 'sides' | 'digest'>,
-  context: ObjectContext,
-): ComparedObject {
+function compare(pair: ExistingPair, body: Body, sides: BodyPair, context: ObjectContext): ComparedObject {
   const { declared, found } = pair
   const { stored, marker } = found
   const { kind } = context
+  const digest = declarationDigest(declared.value)
   const differences = diffSides(kind, sides)
   if (kind.ownership === 'identity') return { body, sides, digest, fields: differences, isBaseLatest: true, isDecided: false }
   const entry = adoptedIds(declared.value.adopt).find(({ id }) => id === stored.id)
@@ -143,11 +142,6 @@ function readBase(marker: StoredMarker | undefined, entry: AdoptedId | undefined
 /** A write of the whole object can lose parts, unless the server can patch it. */
 const isMarkerFree = ({ kind, canPatch }: ObjectContext): boolean => kind.hasHiddenParts !== true || canPatch
 
-/** With an earlier digest, the next edit in the web app would count as one of the files. */
-function hasLatestMarker({ marker }: MarkedObject, digest: string, context: ObjectContext): boolean {
-  return digestToStore(context, marker) === marker?.repository && marker?.digest === digest
-}
-
 /** That of this repository. Where it is not known, and for an object of another repository, the digest stays. */
 const digestToStore = (facts: Facts, marker: StoredMarker | undefined): string | undefined =>
   facts.repository?.name === undefined || isOfOtherRepository(marker, facts) ? marker?.repository : repositoryDigest(facts.repository.name)
@@ -176,9 +170,9 @@ function describe({ declared, found, takeover }: Pair, body: Body, digest: strin
   return { kind: kind.name, key, name: labelOf(declared), location, desired, madeFrom }
 }
 
-function planCreate(pair: Pair, body: Body, digest: string, context: ObjectContext): Create {
+function planCreate(pair: Pair, body: Body, context: ObjectContext): Create {
   const { kind, nameOf } = context
-  const common = describe(pair, body, digest, context)
+  const common = describe(pair, body, declarationDigest(pair.declared.value), context)
   return {
     ...common,
     action: 'create',
@@ -251,9 +245,7 @@ function inFileOrder(fields: readonly FieldChange[], { tiles }: Body): readonly 
   return ranked.toSorted((a, b) => a.rank - b.rank).map(({ field }) => field)
 }
 
-type NameOf = ObjectContext['nameOf']
-
-const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldChange[] =>
+const named = (fields: readonly FieldChange[], nameOf: ObjectContext['nameOf']): readonly FieldChange[] =>
   fields.map((field) => {
     const { path, before, after } = field
     if (!isReference(path)) return field
@@ -267,7 +259,7 @@ const named = (fields: readonly FieldChange[], nameOf: NameOf): readonly FieldCh
     }
   })
 
-function toName(value: unknown, nameOf: NameOf, withId = false): unknown {
+function toName(value: unknown, nameOf: ObjectContext['nameOf'], withId = false): unknown {
   if (Array.isArray(value)) return value.map((item) => toName(item, nameOf, withId))
   const name = nameOf(value) ?? value
   if (!withId || (name === value && !(value instanceof PendingId))) return name

@@ -2,9 +2,9 @@
 
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { type KindName, kindNames, mapKinds } from '../../kinds/kind-names.ts'
+import type { Declared } from '../../kinds/kinds.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Diagnostic, Rules } from '../../platform/core/diagnostics.ts'
-import type { Declarations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import type { Plan } from './change.ts'
 import { draftPlan } from './draft.ts'
@@ -20,14 +20,17 @@ import { twinRules } from './twins.ts'
 
 export type { PlanOptions } from './facts.ts'
 
-type Files = Pick<Declarations, 'objects'>
-
 /** Pure: it sends nothing, and the time is that of the kinds. */
-export const planChanges = ({ objects }: Files, storedObjects: StoredObjects, options: PlanOptions): Plan =>
-  settle(gatherFacts(objects, storedObjects, options), options.canPatch ?? false)
+export const planChanges = (objects: readonly Declared[], storedObjects: StoredObjects, options: PlanOptions, canPatch = false): Plan =>
+  settle(gatherFacts(objects, storedObjects, options), canPatch)
 
 /** The server is asked whether it can patch dashboards, where the plan depends on that. */
-export async function planForServer(api: ReadApi, { objects }: Files, storedObjects: StoredObjects, options: PlanOptions): Promise<Plan> {
+export async function planForServer(
+  api: ReadApi,
+  objects: readonly Declared[],
+  storedObjects: StoredObjects,
+  options: PlanOptions,
+): Promise<Plan> {
   const facts = gatherFacts(objects, storedObjects, options)
   const plan = settle(facts, false)
   return dependsOnPatches(plan) && (await api.hasPatchTool()) ? settle(facts, true) : plan

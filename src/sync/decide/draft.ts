@@ -67,13 +67,19 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const all = indexes[kind.name]
   const twins = facts.repairDuplicates ? findTwins(kind, declared, { ...facts, index: all }) : []
   const left = new Set(twins.map(({ stored }) => stored))
-  const index = left.size === 0 ? all : indexStored({ items: all.all.map(({ stored }) => stored).filter((one) => !left.has(one)) }, kind)
+  const index =
+    left.size === 0
+      ? all
+      : indexStored(
+          all.all.map(({ stored }) => stored).filter((one) => !left.has(one)),
+          kind,
+        )
   // An alert stays the same one on a tile that replaces the stored tile of its name.
   const resolve = (one: Declared, stored: StoredObject | undefined): Body =>
     replacePending(kind.resolve(one, { ...context, stored }).body, (pending) => storedTileOf(pending, context) ?? pending)
   const isIdentified = kind === facts.alerts.finder.kind && left.size === 0
   const identified = isIdentified ? facts.alerts : identifyObjects({ ...facts, kind, declared, index })
-  const { pairs, orphans, diagnostics } = matchObjects(identified, { resolve })
+  const { pairs, orphans, diagnostics } = matchObjects(identified, resolve)
   // What this run creates or updates refers to the objects that stay.
   const named = context.directory.withoutNames([...left])
   const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))

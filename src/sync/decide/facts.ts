@@ -14,17 +14,11 @@ import type { Change, Held } from './change.ts'
 import { type Identified, identifyObjects, type Pair } from './identify.ts'
 import type { Twin } from './twins.ts'
 
-interface RunRepository {
-  /** `host/owner/name`; undefined where it is not known. */
-  readonly name: string | undefined
-  readonly effect: 'read' | 'write'
-}
-
 export interface PlanOptions {
   readonly project: string
   readonly previousOwner?: PreviousOwner | undefined
-  /** Undefined for a plan that neither writes nor warns. */
-  readonly repository?: RunRepository
+  /** `name` is `host/owner/name`, where it is known. Undefined for a plan that neither writes nor warns. */
+  readonly repository?: { readonly name: string | undefined; readonly effect: 'read' | 'write' }
   readonly maxDeletes: number
   readonly kinds: Kinds
   readonly prune: Prune
@@ -35,7 +29,6 @@ export interface PlanOptions {
   readonly environmentPath?: string | undefined
   readonly targetOptions?: string
   readonly rewrite?: boolean
-  readonly canPatch?: boolean
   readonly resendSecrets?: boolean
   /** Whether new objects need their secrets. */
   readonly isWrite?: boolean
@@ -46,7 +39,7 @@ export interface OwnedObject extends MarkedObject {
   readonly kind: Kind
 }
 
-export interface Facts extends Omit<PlanOptions, 'canPatch'> {
+export interface Facts extends PlanOptions {
   readonly objects: readonly Declared[]
   readonly declaredNames: ReadonlyMap<string, string>
   readonly queried: ReadonlySet<string>
@@ -139,7 +132,7 @@ export interface Verdict {
   /** With one that the draft does not hold yet, the plan is drafted again. */
   readonly holds?: readonly (readonly [string, Held])[] | undefined
   /** Then the plan is drafted again. */
-  readonly assume?: Partial<Omit<Assumed, 'held'>> | undefined
+  readonly assume?: Partial<Assumed> | undefined
   /** Whether nothing else of the plan would happen. */
   readonly isFinal?: boolean
 }

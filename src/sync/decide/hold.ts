@@ -84,7 +84,7 @@ function toHeld(change: HeldStep['change'], isError: boolean) {
 }
 
 function explain(change: Create | Update, { declared, candidates = [] }: Pair, { kind: { label } }: HoldOptions) {
-  const unadopted = isSpelledOut(change) ? '' : ', and no file can adopt it'
+  const unadopted = isSpelledOut(change.madeFrom) ? '' : ', and no file can adopt it'
   if (change.action === 'create') {
     const ids = candidates.map(({ stored }) => stored.id)
     const reason = `could be one of the unmanaged ${pluralOf(label)} ${ids.join(', ')}, which differ${unadopted}`
@@ -99,13 +99,13 @@ function explain(change: Create | Update, { declared, candidates = [] }: Pair, {
 }
 
 /** Files can spell out the dashboard with the queries of alerts. */
-const isSpelledOut = (one: Pick<Held, 'madeFrom'>): boolean => one.madeFrom === undefined || isMadeForQueries(one)
+const isSpelledOut = (madeFrom: string | undefined): boolean => madeFrom === undefined || isMadeForQueries({ madeFrom })
 
 function remedyForMade(
   { kind, key, name, id, candidates = [], madeFrom }: Held,
   { kind: { removal }, targetOptions = '' }: HoldOptions,
 ): string {
-  if (isSpelledOut({ madeFrom }))
+  if (isSpelledOut(madeFrom))
     return `to manage it in a file, declare ${addressOf({ kind, key })} with name: ${JSON.stringify(name)}, tags: [alerts] and adopt: ${id === undefined ? meantId : quoted(id)}`
   const commands = (id === undefined ? candidates : [id]).map((one) => `watchkeeper delete-${toKebab(kind)} ${one}${targetOptions}`)
   const it = commands.length > 1 ? 'them' : 'it'
@@ -221,7 +221,7 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
 
 const maxNamed = 3
 
-export const isAboutHeld = ({ rule }: Pick<Diagnostic, 'rule'>): boolean => rule === ('held' satisfies keyof typeof heldRules)
+export const isAboutHeld = ({ rule }: Diagnostic): boolean => rule === ('held' satisfies keyof typeof heldRules)
 
 /** `held` are the changes of the kinds before. */
 function holdDependents(steps: readonly Step[], held: readonly Held[], kinds: Kinds): readonly Step[] {

@@ -44,12 +44,9 @@ export const matchRules = {
 } as const satisfies Rules
 
 /** The identified object, or one without a marker that is like the declaration. */
-export function matchObjects<D extends Declared>(
-  { finder: known, findings: identified }: Identified<D>,
-  bodies: Pick<Finder<D>, 'resolve'> = {},
-) {
+export function matchObjects<D extends Declared>({ finder: known, findings: identified }: Identified<D>, resolve?: Finder<D>['resolve']) {
   const { kind, declared, orphans } = known
-  const finder = { ...known, ...bodies }
+  const finder = { ...known, ...(resolve && { resolve }) }
   const taken = new Map<StoredObject, D>()
   for (const [one, { found }] of identified) if (found !== undefined && !taken.has(found.stored)) taken.set(found.stored, one)
   const unidentified = declared.filter((one) => isNothing(identified.get(one)))
@@ -168,11 +165,10 @@ function pairGroup<D extends Declared>(
 const isEqual = (kind: KindWire, body: Body, stored: StoredObject): boolean => diffSides(kind, sidesOf(kind, body, stored)).length === 0
 
 /** The marker is a part of a text or of tags, which people edit. */
-export const isEqualButMarker = (kind: Kind, body: Body, stored: StoredObject): boolean =>
-  isEqual(kind, keepMarkedField(kind, body, stored), stored)
-
-const keepMarkedField = (kind: Kind, body: Body, stored: StoredObject): Body =>
-  kind.markedField === undefined ? body : { ...body, [kind.markedField]: kind.withoutMarker(kind.toBody(stored))[kind.markedField] }
+export function isEqualButMarker(kind: Kind, body: Body, stored: StoredObject): boolean {
+  const { markedField: field } = kind
+  return isEqual(kind, field === undefined ? body : { ...body, [field]: kind.withoutMarker(kind.toBody(stored))[field] }, stored)
+}
 
 /** `only` is the object that the declaration is about, where no other one could be. */
 function findDifferent<D extends Declared>(

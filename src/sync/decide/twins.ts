@@ -74,7 +74,7 @@ interface TwinsContext {
 export function findTwins(kind: Kind, declared: readonly Declared[], context: TwinsContext): readonly Twin[] {
   const groups = declared.flatMap((one): readonly Group[] => {
     const [first, ...others] = holdersOf(kind, one, context)
-    return first === undefined || others.length === 0 ? [] : [{ one, first, others }]
+    return first === undefined || others.length === 0 ? [] : [{ declared: one, first, others }]
   })
   // It is not known yet which of the twins stays. Until then, references by name mean the first one.
   const directory = context.context.directory.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
@@ -82,7 +82,7 @@ export function findTwins(kind: Kind, declared: readonly Declared[], context: Tw
 }
 
 interface Group {
-  readonly one: Declared
+  readonly declared: Declared
   readonly first: MarkedObject
   readonly others: readonly MarkedObject[]
 }
@@ -96,31 +96,31 @@ function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, projec
     .toSorted((a, b) => (a.stored.id < b.stored.id ? -1 : 1))
 }
 
-function findTwinsOf(
-  kind: Kind,
-  { one, first, others }: Group,
-  { context, twinsBefore, canPatch, ...facts }: TwinsContext,
-): readonly Twin[] {
+function findTwinsOf(kind: Kind, { declared, first, others }: Group, facts: TwinsContext): readonly Twin[] {
+  const { context, twinsBefore, canPatch } = facts
   const move = moverFrom(twinsBefore)
   const alike = [first, ...others]
-  const { body } = kind.resolve(one, context)
-  const equal = alike.find(({ stored }) => equals(kind, one, body, move(stored)))
+  const { body } = kind.resolve(declared, context)
+  const equal = alike.find(({ stored }) => equals(kind, declared, body, move(stored)))
   // Nothing shows whose an object without a marker is, so one that differs may be another one with the same name.
   if (equal === undefined && kind.ownership === 'identity') return []
   const { stored: kept } = equal ?? first
-  const decide = (twin: StoredObject): Pick<Twin, 'action' | 'reason'> => {
+  const toTwin = (one: MarkedObject): Twin => {
+    const twin = { ...one, declared, kept }
     if (whyNotCompared(kind) !== undefined)
-      return { action: canRepair(kind, canPatch) ? 'release' : 'leave', reason: 'that may have parts that the API does not show' }
-    const [wanted, found] = [kept, twin].map((stored) => comparable(kind, kind.toBody(move(stored))))
+      return { ...twin, action: canRepair(kind, canPatch) ? 'release' : 'leave', reason: 'that may have parts that the API does not show' }
+    const [wanted, found] = [kept, one.stored].map((stored) => comparable(kind, kind.toBody(move(stored))))
     const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
     const reason =
-      differing.length > 0 ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}` : findObstacle(twin, facts)
-    return reason === undefined ? { action: 'delete', reason: 'and equal to it' } : { action: 'release', reason }
+      differing.length > 0
+        ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}`
+        : findObstacle(one.stored, facts)
+    return reason === undefined ? { ...twin, action: 'delete', reason: 'and equal to it' } : { ...twin, action: 'release', reason }
   }
-  return alike.filter(({ stored }) => stored !== kept).map((twin) => ({ ...twin, declared: one, kept, ...decide(twin.stored) }))
+  return alike.filter(({ stored }) => stored !== kept).map(toTwin)
 }
 
-function findObstacle({ id }: StoredObject, { storedObjects, kinds }: Pick<TwinsContext, 'storedObjects' | 'kinds'>): string | undefined {
+function findObstacle({ id }: StoredObject, { storedObjects, kinds }: TwinsContext): string | undefined {
   const fixed = storedObjects.alert.find((alert) => alert.savedSearchId === id && kinds.alert.explainUndeclarable?.(alert) !== undefined)
   return fixed && `with the alert ${describeStored(fixed)}, which cannot move`
 }

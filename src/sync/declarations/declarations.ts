@@ -26,15 +26,19 @@ export interface SourceFile {
   readonly text: string
 }
 
-export interface Declarations {
+export interface DeclaredObjects {
   readonly objects: readonly Declared[]
   /** References to them are still valid. */
   readonly broken: readonly BrokenObject[]
+  /** Files that cannot be read, and may declare more. */
+  readonly unread: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface Declarations extends DeclaredObjects {
   /** Their dashboards and alerts are not among `objects` yet. */
   readonly slos: readonly SpelledSlo[]
   readonly incidents: readonly SpelledIncident[]
-  readonly unread: readonly string[]
-  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** references.ts and lint.ts have the other rules. */
@@ -230,16 +234,14 @@ function validFields(kind: KindName, spelled: unknown): Body {
   return Object.fromEntries(fields)
 }
 
-/** Some rules apply only to objects whose fields are valid by themselves. */
-const maxRounds = 3
-
 /** Parses the rest of a wrong object, too, so that all errors are reported at once. `parsed` is undefined where too little is valid. */
 function parseRepairing(kind: KindName, spelled: unknown) {
   let result = parseObject(kind, spelled)
   const errors: z.ZodError[] = []
   if ('parsed' in result) return { errors, parsed: result.parsed }
   const rest = structuredClone(spelled)
-  for (let round = 0; round < maxRounds && 'error' in result; round++) {
+  // Some rules apply only to objects whose fields are valid by themselves.
+  for (let round = 0; round < 3 && 'error' in result; round++) {
     const found = result.error.issues
     const issues = round === 0 ? found : found.filter((issue) => !isConsequence(issue, { spelled, rest }))
     if (issues.length > 0) errors.push(new z.ZodError(issues))
@@ -295,23 +297,25 @@ const withAlternatives = (fields: readonly string[]): readonly string[] => [
   ...new Set([...fields, ...alternatives.filter((sides) => sides.flat().some((field) => fields.includes(field))).flat(2)]),
 ]
 
-const minRepeats = 3
-
-const itemLabels = /\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g
-
 /** At the first place, with the number of places. */
 export function collapseRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const groups = Map.groupBy(diagnostics, ({ rule, severity, message, location }) => {
     const end = message.indexOf(': ')
-    return JSON.stringify([rule, severity, location.file, message.slice(0, end).replace(itemLabels, '[]'), message.slice(end)])
+    return JSON.stringify([
+      rule,
+      severity,
+      location.file,
+      message.slice(0, end).replace(/\[(?:"(?:[^"\\]|\\.)*"|\d+)\]/g, '[]'),
+      message.slice(end),
+    ])
   })
   return [...groups.values()].flatMap((alike) => {
-    const [first, second, ...others] = alike
-    if (first === undefined || second === undefined || alike.length < minRepeats) return alike
-    const more = `lines ${[second, ...others]
+    const [first, ...others] = alike
+    if (first === undefined || others.length < 2) return alike
+    const more = `lines ${others
       .slice(0, maxNamedLines)
       .map(({ location }) => location.line)
-      .join(', ')}${alike.length > maxNamedLines + 1 ? ', …' : ''}`
+      .join(', ')}${others.length > maxNamedLines ? ', …' : ''}`
     return [{ ...first, message: `${first.message} (${alike.length} times; also in ${more})` }]
   })
 }
@@ -336,5 +340,5 @@ export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diag
   })
 }
 
-export const byLocation = ({ location: a }: Diagnostic, { location: b }: Diagnostic): number =>
+export const compareLocations = (a: Location, b: Location): number =>
   a.file.localeCompare(b.file, 'en') || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)

@@ -64,8 +64,6 @@ export interface CommonTarget {
   readonly project: unknown
 }
 
-const settingNames = ['profile', 'organization-id', 'service-id', 'observability-path'] as const
-
 /** Undefined for a text that is not a name. Throws an InputError. `common` has the target of environments whose files have none. */
 export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
@@ -100,9 +98,10 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
     ...variableDiagnostics(document),
   ]
   if (!parsed.success || diagnostics.length > 0) throw new InputError(diagnostics)
-  const settings = settingNames.flatMap((key) => (parsed.data[key] === undefined ? [] : [[toCamel(key), parsed.data[key]] as const]))
-  const variables = Object.entries(parsed.data.variables ?? {}).map(([key, one]) => [key, String(one)] as const)
-  return { name, path, text, document, settings: Object.fromEntries(settings), project: parsed.data.project, variables: new Map(variables) }
+  const { $schema: _, project, variables = {}, adopt: __, ...settings } = parsed.data
+  const named = Object.entries(settings).flatMap(([key, one]) => (typeof one === 'string' ? [[toCamel(key), one] as const] : []))
+  const texts = Object.entries(variables).map(([key, one]) => [key, String(one)] as const)
+  return { name, path, text, document, settings: Object.fromEntries(named), project, variables: new Map(texts) }
 }
 
 const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string): Diagnostic =>

@@ -22,14 +22,12 @@ const written = {
   sources: declaredSource.partial().meta({ id: 'sourceObject' }),
 } as const satisfies Record<Section, z.ZodObject>
 
-type Written = typeof written
-
 const bySection = (toSchema: (section: Section, kind: KindName) => z.ZodType): object =>
   Object.fromEntries(kindNames.map((kind) => [sections[kind], toSchema(sections[kind], kind)]))
 
 const defaults = z
   .strictObject({
-    ...(bySection((section) => written[section].optional()) as { readonly [S in Section]: z.ZodOptional<Written[S]> }), // The loop is over all sections.
+    ...(bySection((section) => written[section].optional()) as { readonly [S in Section]: z.ZodOptional<(typeof written)[S]> }), // The loop is over all sections.
     slos: writtenSlo.optional(),
     instances: instanceValues.optional().meta({ description: 'Values for all instances of this file that do not set them.' }),
   })
@@ -38,7 +36,7 @@ const defaults = z
 const objects = bySection((section, kind) => {
   const description = `${capitalize(pluralOf(kindLabels[kind]))} by their keys.`
   return z.record(key, written[section]).optional().meta({ description })
-}) as { readonly [S in Section]: z.ZodOptional<z.ZodRecord<typeof key, Written[S]>> } // The loop is over all sections.
+}) as { readonly [S in Section]: z.ZodOptional<z.ZodRecord<typeof key, (typeof written)[S]>> } // The loop is over all sections.
 
 // JSON has no comments that could name the schema.
 const editing = { $schema: z.string().optional().meta({ description: 'Schema of this file, for editors.' }) } as const

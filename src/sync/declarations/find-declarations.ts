@@ -9,7 +9,7 @@ import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operati
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
 import { expandQueries } from '../query-alerts/query-alerts.ts'
-import { byLocation, collapseRepeats, createReader, type Declarations, nameInstances } from './declarations.ts'
+import { collapseRepeats, compareLocations, createReader, type Declarations, type DeclaredObjects, nameInstances } from './declarations.ts'
 import { variableIn } from './environment.ts'
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
@@ -23,7 +23,7 @@ export function fileOptions({ files, env }: { readonly files: readonly string[];
   return options.map((option) => ` ${option}`).join('')
 }
 
-export interface FoundDeclarations extends Omit<Declarations, 'slos' | 'incidents'> {
+export interface FoundDeclarations extends DeclaredObjects {
   readonly paths: readonly string[]
   readonly slos: readonly Slo[]
   readonly incidents: readonly Incident[]
@@ -71,7 +71,7 @@ export async function findDeclarations(
     await checkpoint()
     const text = await files.read(path, 'files')
     characters += text.length
-    if (characters > maxCharacters) throw inputError('files', 'the files are larger than 20 MB in total')
+    if (characters > 20_000_000) throw inputError('files', 'the files are larger than 20 MB in total')
     parts.push(reader.readFile({ path, text }))
   }
   const expanded = expandQueries(await expandSlos(reader.combine(parts)), project)
@@ -91,12 +91,10 @@ export async function findDeclarations(
     ...checkReferences(read),
     ...lint(read, rules),
   ]
-  return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted(byLocation))) }
+  return { ...read, paths, diagnostics: collapseRepeats(nameInstances(all.toSorted((a, b) => compareLocations(a.location, b.location)))) }
 }
 
-type Expanded = Omit<FoundDeclarations, 'paths' | 'incidents'> & Pick<Declarations, 'incidents'>
-
-async function expandSlos(read: Declarations): Promise<Expanded> {
+async function expandSlos(read: Declarations) {
   if (read.slos.length === 0) return { ...read, slos: [] }
   const { readSlos } = await import('../../signals/slos/expand-slos.ts')
   const { slos, objects, diagnostics } = readSlos(read.slos, [...read.objects, ...read.broken])
@@ -139,7 +137,7 @@ async function findRecordings(files: Files): Promise<readonly Diagnostic[]> {
 }
 
 /** Its file must exist, whereas a pattern may match nothing. */
-const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+export const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
 
 const plainPath = (path: string): string =>
   path
@@ -148,9 +146,6 @@ const plainPath = (path: string): string =>
     .join('/')
 
 const withDirectories = (path: string): readonly string[] => [path, ...path.split('/').map((_, i, parts) => parts.slice(0, i).join('/'))]
-
-/** Of all files together. */
-const maxCharacters = 20_000_000
 
 export const projectRules = {
   'inferred-project': { severity: 'note', description: 'The project was taken from the remote of the Git repository.' },

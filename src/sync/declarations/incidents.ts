@@ -11,20 +11,19 @@ import { duration, durationMsOf } from '../../platform/operation/inputs.ts'
 
 const time = (description: string) => z.iso.datetime({ offset: true }).meta({ description, accepts: 'a time such as 2026-01-31T08:00:00Z' })
 
-const alertPattern = z.string().regex(/^[a-z0-9*][a-z0-9._*-]{0,127}$/)
-
-/** Longer ones need more values than one request has. */
-const maxIncidentMs = 7 * dayMs
-
 export const declaredIncident = z
   .strictObject({
     name: z.string().min(1).max(400).meta({ description: 'Name in reports.' }),
     start: time('When users were affected first.'),
     end: time('When it was over.'),
-    alerts: z.array(alertPattern).min(1).max(100).meta({
-      description: 'Each of these alerts must notify: keys, or patterns such as `checkout-*`.',
-      accepts: 'keys of alerts, or patterns with *',
-    }),
+    alerts: z
+      .array(z.string().regex(/^[a-z0-9*][a-z0-9._*-]{0,127}$/))
+      .min(1)
+      .max(100)
+      .meta({
+        description: 'Each of these alerts must notify: keys, or patterns such as `checkout-*`.',
+        accepts: 'keys of alerts, or patterns with *',
+      }),
     within: duration('How long after the start each alert must have notified, such as `10m`.'),
     maxNotifications: z.int().min(0).max(100_000).optional().meta({
       description:
@@ -93,7 +92,8 @@ function readIncident({ key, location, document }: SpelledIncident, alertKeys: r
           ),
         ],
   )
-  const reason = endMs <= startMs ? 'is not after start' : endMs - startMs > maxIncidentMs ? 'is more than 7 days after start' : undefined
+  // A longer one needs more values than one request has.
+  const reason = endMs <= startMs ? 'is not after start' : endMs - startMs > 7 * dayMs ? 'is more than 7 days after start' : undefined
   const wrongTime =
     reason === undefined
       ? []

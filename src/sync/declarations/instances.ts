@@ -21,8 +21,6 @@ import { ownValue } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
 import { textOrNumber } from './environment.ts'
 
-const instanceKey = z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm })
-
 const valueName = z
   .string()
   .regex(variableName)
@@ -31,7 +29,10 @@ const valueName = z
 
 export const instanceValues = z.record(valueName, textOrNumber)
 
-export const instancesSchema = z.record(instanceKey, instanceValues.nullable())
+export const instancesSchema = z.record(
+  z.string().regex(keyGrammar).meta({ description: 'Key of the instance: `instance.key`.', accepts: keyForm }),
+  instanceValues.nullable(),
+)
 
 const frame = z.object({ defaults: z.object({ instances: instanceValues.optional() }).optional(), instances: instancesSchema })
 
@@ -61,9 +62,6 @@ interface Instantiated {
 
 export const hasInstances = ({ value: root }: ReadDocument): boolean =>
   ownValue(root, 'instances') !== undefined || ownValue(ownValue(root, 'defaults'), 'instances') !== undefined
-
-/** An object takes memory, however small it is. */
-const minInstanceSize = 1000
 
 /** With errors in the instances, there are no documents. Throws an InputError when the files exceed their `room`. */
 export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudget): Instantiated {
@@ -96,7 +94,8 @@ export function instantiate(file: ReadDocument, fill: Fill, room: ExpansionBudge
   const diagnostics: Diagnostic[] = [...unused]
   for (const scope of scopes) {
     const instance = instantiateOne(file, fill, scope)
-    room.characters -= minInstanceSize + JSON.stringify(instance.document.value).length
+    // An object takes memory, however small it is.
+    room.characters -= 1000 + JSON.stringify(instance.document.value).length
     if (room.characters < 0) throw new InputError([report(file.locationOfKey(['instances']), `the instances ${exceedsRoom}`)])
     documents.push(instance.document)
     diagnostics.push(...instance.unset)

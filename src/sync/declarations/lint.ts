@@ -1,4 +1,5 @@
 import { shortIntervalNote } from '../../kinds/alert/alert.ts'
+import { intervalMs } from '../../kinds/alert/schedule.ts'
 import { findOverlaps, gridColumns, gridOf, isInGrid } from '../../kinds/dashboard/dashboard-file.ts'
 import { tileLabel } from '../../kinds/dashboard/dashboard-wire.ts'
 import { type Body, listOf } from '../../kinds/kind.ts'
@@ -27,10 +28,6 @@ interface Violation {
   readonly path?: Path
   readonly message: string
 }
-
-const minutesByUnit: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, h: 60, d: 1440 }
-
-const minutesOf = (interval: string): number => Number(interval.slice(0, -1)) * (minutesByUnit[interval.slice(-1)] ?? Number.NaN)
 
 type Values = { readonly [K in KindName]: Declared<K>['value'] }
 
@@ -86,7 +83,7 @@ export const lintRules = {
     severity: 'error',
     description: 'The offset is not less than the interval.',
     check: onEachAlert(({ interval, scheduleOffsetMinutes }) =>
-      scheduleOffsetMinutes != null && scheduleOffsetMinutes >= minutesOf(interval)
+      scheduleOffsetMinutes != null && scheduleOffsetMinutes * minuteMs >= intervalMs[interval]
         ? { path: ['scheduleOffsetMinutes'], message: `must be less than the interval of ${interval}` }
         : undefined,
     ),
@@ -274,13 +271,13 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
   })
 }
 
-/** A word or several without a digit, which no id is. */
-const nameLike = /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/
-
+/** A word or several without a digit are no id. */
 function checkSourceIds(objects: readonly Declared[]): ReturnType<Rule['check']> {
   return objects.flatMap((declared) =>
     sourceIdsIn(declared.value).flatMap(({ path, id }) =>
-      nameLike.test(id) ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }] : [],
+      /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/.test(id)
+        ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }]
+        : [],
     ),
   )
 }
@@ -375,11 +372,11 @@ function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
 }
 
 function explainSplit({ interval, scheduleOffsetMinutes, scheduleStartAt }: DeclaredAlert): Found {
-  const length = minutesOf(interval)
+  const lengthMs = intervalMs[interval]
   const split = `makes the server evaluate each ${interval} window in two parts, so the threshold is checked against partial data`
-  if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes < length)
+  if (scheduleOffsetMinutes != null && scheduleOffsetMinutes > 0 && scheduleOffsetMinutes * minuteMs < lengthMs)
     return { path: ['scheduleOffsetMinutes'], message: `${split}; remove the offset` }
-  if (scheduleStartAt == null || Date.parse(scheduleStartAt) % (length * minuteMs) === 0) return undefined
+  if (scheduleStartAt == null || Date.parse(scheduleStartAt) % lengthMs === 0) return undefined
   return { path: ['scheduleStartAt'], message: `${split}; use a multiple of the interval` }
 }
 
@@ -462,9 +459,6 @@ function checkNewerVariables({ body = '' }: Values['webhook']): readonly Violati
     }))
 }
 
-/** Counts are never negative. */
-const counting: readonly string[] = ['count', 'count_distinct']
-
 function checkCount(alert: DeclaredAlert, config?: Body): Found {
   const { thresholdType, threshold } = alert
   if (config && isShareOfAll(config) && (thresholdType === 'above' ? threshold > 1 : thresholdType === 'above_exclusive' && threshold >= 1))
@@ -480,12 +474,12 @@ function isShareOfAll(config: Body): boolean {
   return isRatio && counted?.aggFn === 'count' && all?.aggFn === 'count' && !String(all.where ?? '').trim() && more.length === 0
 }
 
-/** Whether all values of a tile are counts. A formula of counts can be negative. */
+/** Whether all values of a tile are counts, which are never negative. A formula of counts can be negative. */
 const counts = (config: Body): boolean =>
   Array.isArray(config.select) &&
   config.formulas === undefined &&
   // A count can drop: with `periodAggFn`, `below` makes sense.
-  listSeries(config).every(({ aggFn, periodAggFn }) => counting.includes(String(aggFn)) && periodAggFn === undefined)
+  listSeries(config).every(({ aggFn, periodAggFn }) => ['count', 'count_distinct'].includes(String(aggFn)) && periodAggFn === undefined)
 
 function whyNever({ thresholdType, threshold, thresholdMax }: DeclaredAlert): string | undefined {
   switch (thresholdType) {

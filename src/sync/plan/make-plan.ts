@@ -27,7 +27,7 @@ import {
 } from '../declarations/find-declarations.ts'
 import { readStoredObjects, type StoredObjects } from './stored-objects.ts'
 
-type PlanContext = Omit<Context<'read', 'service-or-server'>, 'api'> & { readonly api: ReadApi }
+type PlanContext = Context<'read' | 'write', 'service-or-server'>
 
 interface PlanRequest {
   readonly files: readonly string[]
@@ -112,11 +112,11 @@ export async function compareWithService(context: PlanContext, read: ReadService
   }
   const sourced = await withSources(found, storedObjects.source)
   await context.checkpoint()
-  const plan = await planForServer(api, sourced, storedObjects, options)
+  const plan = await planForServer(api, sourced.objects, storedObjects, options)
   await context.checkpoint()
   for (const change of plan.changes) context.debug(describeDecision(change))
   const asking = { api, service, kinds }
-  const checked = hasErrors(plan) ? { diagnostics: [], uncheckedCount: 0 } : await checkByServer(plan, sourced.objects, asking)
+  const checked = hasErrors(plan.diagnostics) ? { diagnostics: [], uncheckedCount: 0 } : await checkByServer(plan, sourced.objects, asking)
   return {
     ...read,
     found: sourced,
@@ -183,8 +183,7 @@ const isConfirmed = ({ rule, location }: Diagnostic, errors: readonly Diagnostic
 const withoutNotes = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.filter(({ severity }) => severity !== 'note')
 
-export const hasErrors = ({ diagnostics }: Pick<PlanningResult, 'diagnostics'>): boolean =>
-  errorsIn(diagnostics).some((one) => !isAboutHeld(one))
+export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean => errorsIn(diagnostics).some((one) => !isAboutHeld(one))
 
 // Lets the server check the dashboards of a plan before anything is written. A server may return a dashboard that it refuses to store
 // again, so all objects to adopt are also checked.
@@ -201,8 +200,6 @@ export interface ServerCheckContext {
 
 /** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
 const maxCheckedDashboards = 20
-
-const maxConcurrentChecks = 10
 
 export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext) {
   // The server cannot check a reference to an object that does not exist yet.
@@ -221,7 +218,7 @@ export async function checkByServer(plan: Plan, objects: readonly Declared[], as
     if (invalid !== undefined) answers.set(change, invalid)
   }
   // One at first, because an older service does not support the check.
-  await forEachConcurrently(wanted, () => (answers.size === 0 ? 1 : maxConcurrentChecks), check)
+  await forEachConcurrently(wanted, () => (answers.size === 0 ? 1 : 10), check)
   const diagnostics = wanted.flatMap((change) => toDiagnostics(answers.get(change) ?? [], change, objects))
   return { diagnostics, uncheckedCount: written.length - answers.size }
 }

@@ -35,17 +35,17 @@ export async function readStoredObjects({ api, service, profile, wanted, wantsCo
     const reason = whyIncomplete(lists[kind])
     return reason === undefined ? [] : [[kind, reason] as const]
   })
-  const items = mapKinds<readonly StoredObject[]>((kind) => onceEach(lists[kind]))
+  const items = mapKinds<readonly StoredObject[]>((kind) => onceEach(lists[kind].items))
   return {
-    ...({ ...items, alert: nameAlerts(items) } as StoredLists), // The list of each kind.
+    ...({
+      ...items,
+      alert: withWatchedNames(items.alert, new Map(watchedNames([...items.dashboard, ...items.savedSearch]))),
+    } as StoredLists), // The list of each kind.
     connection: connections?.items,
     incompleteLists: Object.fromEntries(incompleteLists),
     readAtMs: Math.min(...Object.values(lists).map(({ readAtMs }) => readAtMs)),
   }
 }
-
-const nameAlerts = ({ alert, dashboard, savedSearch }: Readonly<Record<KindName, readonly StoredObject[]>>): readonly StoredObject[] =>
-  withWatchedNames(alert, new Map(watchedNames([...dashboard, ...savedSearch])))
 
 function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefined {
   const ids = new Set(items.map(({ id }) => id))
@@ -53,7 +53,7 @@ function whyIncomplete({ items, mayBeCut }: List<StoredObject>): string | undefi
   return mayBeCut ? `may be incomplete, because its ${items.length} objects fill a page` : undefined
 }
 
-const onceEach = ({ items }: List<StoredObject>): readonly StoredObject[] => [...new Map(items.map((one) => [one.id, one])).values()]
+const onceEach = (items: readonly StoredObject[]): readonly StoredObject[] => [...new Map(items.map((one) => [one.id, one])).values()]
 
 export interface MarkedObject {
   readonly stored: StoredObject
@@ -74,11 +74,8 @@ export interface StoredIndex {
   readonly mayBeCut: boolean
 }
 
-export function indexStored(
-  { items, mayBeCut = false }: Pick<List<StoredObject>, 'items'> & Partial<List<StoredObject>>,
-  kind: Kind,
-): StoredIndex {
-  const all = [...new Map(items.map((one) => [one.id, one])).values()].map((stored): IndexedObject => {
+export function indexStored(items: readonly StoredObject[], kind: Kind, mayBeCut = false): StoredIndex {
+  const all = onceEach(items).map((stored): IndexedObject => {
     const body = kind.toBody(stored)
     const undeclarable = kind.explainUndeclarable?.(stored)
     return { stored, token: kind.tokenOf(body), undeclarable, marker: undeclarable === undefined ? kind.readMarker(body) : undefined }
@@ -98,12 +95,15 @@ export function findDesired({ byToken, mayBeCut }: StoredIndex, desired: Body, k
 export type StoredIndexes = Readonly<Partial<Record<KindName, StoredIndex>>>
 
 export const indexAll = (storedObjects: StoredObjects, kinds: Kinds): Readonly<Record<KindName, StoredIndex>> =>
-  mapKinds((name) => indexStored({ items: storedObjects[name] }, kinds[name]))
+  mapKinds((name) => indexStored(storedObjects[name], kinds[name]))
 
 export async function readStoredIndexes(
   names: ReadonlySet<KindName>,
   { api, service, kinds }: { readonly api: ReadApi; readonly service: Target; readonly kinds: Kinds },
 ): Promise<StoredIndexes> {
-  const read = [...names].map(async (name) => [name, indexStored(await kinds[name].collection.list(api, service), kinds[name])] as const)
+  const read = [...names].map(async (name) => {
+    const { items, mayBeCut } = await kinds[name].collection.list(api, service)
+    return [name, indexStored(items, kinds[name], mayBeCut)] as const
+  })
   return Object.fromEntries(await Promise.all(read))
 }

@@ -17,7 +17,7 @@ import { createCopiedUrls } from '../../platform/http/webhook-url.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
 import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../decide/change.ts'
-import type { Declarations } from '../declarations/declarations.ts'
+import type { DeclaredObjects } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { changesInFiles, findQueryTiles, type QueriesInFiles, queriesInFiles, withoutQueries } from '../query-alerts/query-changes.ts'
 import { type Adoption, type Edit, editAdoptions, editFile } from './edit-yaml.ts'
@@ -25,8 +25,8 @@ import { fileFor, type NewObject, type SelectedObject, selectObjects } from './s
 import { type BeforeAfter, isEqual } from './splice-yaml.ts'
 import { writeNewFile } from './write-yaml.ts'
 
-export interface DraftInput {
-  readonly declarations: Pick<Declarations, 'objects' | 'broken'>
+export interface PullInput {
+  readonly declarations: DeclaredObjects
   readonly plan: Plan
   readonly storedObjects: StoredObjects
   readonly kinds: Kinds
@@ -39,6 +39,9 @@ export interface DraftInput {
   readonly texts: ReadonlyMap<string, string>
   readonly variable: (name: string) => string | undefined
   readonly environment?: NamedEnvironment | undefined
+}
+
+export interface DraftInput extends PullInput {
   /** By `excludedAs`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
@@ -127,17 +130,17 @@ export function draftPull(input: DraftInput): Draft {
   const others = keysOf<KindName>(kinds)
     .map((name): Kind => kinds[name])
     .filter(isAdded)
-    .flatMap((kind) => selectObjects(kind, input))
+    .flatMap((kind) => selectObjects(kind, storedObjects, plan, declarations))
     // An object that is left out has no key.
     .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
-  const context = { ...around, ...queriesInFiles(declarations.objects, around, queryTilesOf(others, around, input)) }
+  const context = { ...around, ...queriesInFiles(declarations.objects, around.keyOf, queryTilesOf(others, around, input)) }
   const placeOf = placeNewObjects(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
-  const changes = Map.groupBy(changesInFiles(plan, declarations.objects).values(), ({ kind }) => kind)
+  const changes = Map.groupBy(changesInFiles(plan.changes, declarations.objects).values(), ({ kind }) => kind)
   const parts = keysOf<KindName>(kinds).map((name) => {
     const ofKind = others.filter(({ kind }) => kind === name)
     const added = ofKind.map((one): Drafted => {
-      if (!('key' in one)) return outside(one, one)
+      if (!('key' in one)) return outside(one, one.outcome, one.reason)
       const drafted = draftNew(one, placeOf, context, input)
       // Objects of the kinds after it can refer to it by its key.
       if (drafted.edit !== undefined) keys.set(identityOf(one.kind, one.stored.id), one.key)
@@ -171,7 +174,7 @@ function queryTilesOf(others: readonly SelectedObject[], context: WithoutQueries
   const added = others.flatMap((one) => ('key' in one && !excluded.has(identityOf(one.kind, one.stored.id)) ? [one] : []))
   const keys = new Map(added.map(({ kind, key, stored }) => [identityOf(kind, stored.id), key]))
   const keyOf: DraftContext['keyOf'] = (kind, id) => context.keyOf(kind, id) ?? keys.get(identityOf(kind, String(id)))
-  return findQueryTiles(added, context, (one) => {
+  return findQueryTiles(added, context.kinds, context.tilesOf, (one) => {
     const fields = spellNew(one, { ...context, keyOf, isForQueries: () => true, isQueryTile: () => false })
     return (explainUnwritable(fields, one.kind) ?? context.explainSecret(fields)) === undefined ? fields : undefined
   })
@@ -229,7 +232,7 @@ const textsIn = (value: unknown): readonly string[] => {
 
 const declaredTiles = ({ dashboard }: Kinds, plan: Plan): DraftContext['declaredTiles'] =>
   new Map(
-    changesOf(plan, 'dashboard').flatMap(({ desired, stored }) =>
+    changesOf(plan.changes, 'dashboard').flatMap(({ desired, stored }) =>
       desired === undefined || stored === undefined
         ? []
         : [[stored.id, listOf(dashboard.withStoredIds(desired, dashboard.toBody(stored)).tiles)] as const],
@@ -245,7 +248,7 @@ function withNames(stored: readonly Body[], inFile: readonly Body[]): readonly B
 const hasOtherTiles = ({ before = {}, after = {} }: Partial<Edit> = {}): boolean =>
   ['tiles', 'rows'].some((field) => !isEqual(before[field], after[field]))
 
-const outside = ({ kind, stored }: SelectedObject, { outcome, reason }: Pick<PulledObject, 'outcome' | 'reason'>): Drafted => ({
+const outside = ({ kind, stored }: SelectedObject, outcome: PulledObject['outcome'], reason: string): Drafted => ({
   object: { kind, key: '', name: storedLabelOf(stored), id: stored.id, outcome, reason },
 })
 
@@ -269,7 +272,8 @@ function spellChange(
   const { kind: name, key, spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
-  const [pulled, declared] = withoutQueries(kind.pulledPart?.(body, desired) ?? body, desired, kind, { ...one, isQueryTile })
+  const part = kind.pulledPart?.(body, desired) ?? body
+  const [pulled, declared] = withoutQueries(part, kind.withStoredIds(desired, part), one, isQueryTile)
   const context: FileContext = { ...others, key, spelled, declared }
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
@@ -284,7 +288,7 @@ function draftNew(one: NewObject, placeOf: PlaceOf, context: DraftContext, { exc
   const entry = environment !== undefined && 'adopt' in adoption && typeof adoption.adopt === 'string' ? adoption.adopt : undefined
   const after = withoutUndefined({ name, ...(entry === undefined && adoption), ...others })
   const reason = excluded.get(identityOf(kind, stored.id)) ?? context.explainSecret(after) ?? explainUnwritable(after, kind)
-  if (reason !== undefined) return outside(one, { outcome: 'left-out', reason })
+  if (reason !== undefined) return outside(one, 'left-out', reason)
   return {
     object: { kind, key, name: storedLabelOf(stored), id: stored.id, outcome: 'added', path: placeOf(one, after) },
     edit: { kind, key, after },
@@ -459,7 +463,7 @@ function placeNewObjects(kinds: Kinds, { declarations, globs, texts }: DraftInpu
     const owner = beside?.(fields)
     const path = owner && declaredPaths.get(addressOf(owner))
     if (path !== undefined && !closed.has(path)) return path
-    return fileFor({ globs, paths: [...texts.keys()], closed })(owner?.key ?? name ?? key)
+    return fileFor(globs, [...texts.keys()], closed)(owner?.key ?? name ?? key)
   }
 }
 
@@ -480,7 +484,7 @@ function draftFiles(
     const edits = [...new Set(byPath.get(path)?.flatMap(({ edit }) => edit ?? []))]
     const text = texts.get(path)
     if (text === undefined) return { path, before: undefined, after: writeNewFile(path, edits, kinds) }
-    const edited = editFile({ path, text, defaults: readDefaults(path, text, variable), edits })
+    const edited = editFile(path, text, edits, readDefaults(path, text, variable))
     for (const [object, expressions] of edited.replacedExpressions) replacedExpressions.set(object, expressions)
     for (const object of edited.shared) shared.add(object)
     return { path, before: text, after: edited.text }

@@ -1,26 +1,16 @@
 import { isAlias, isMap, isNode, type Node, parseDocument, visit, type YAMLMap } from 'yaml'
 import * as z from 'zod'
-import type { Body, DeclaredKey } from '../../kinds/kind.ts'
+import type { Body } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { defaultOf, ownValue, type Shape } from '../../platform/documents/schema.ts'
-import { type BeforeAfter, findPair, isEqual, spliceYaml } from './splice-yaml.ts'
-import { documentOptions } from './write-yaml.ts'
+import { type BeforeAfter, findPair, isEqual, Splicer } from './splice-yaml.ts'
+import { documentOptions, type NewFields } from './write-yaml.ts'
 
-export interface Edit extends Pick<DeclaredKey, 'kind' | 'key'> {
+export interface Edit extends NewFields {
   /** Absent for a new object. */
   readonly before?: Body
-  /** Absent for an object that goes away. */
-  readonly after?: Body
-}
-
-interface FileEdit {
-  readonly path: string
-  readonly text: string
-  /** With their expressions replaced. */
-  readonly defaults: unknown
-  readonly edits: readonly Edit[]
 }
 
 export interface EditedFile {
@@ -33,7 +23,8 @@ export interface EditedFile {
 
 const byteOrderMark = '\ufeff'
 
-export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile {
+/** `defaults` have their expressions replaced. */
+export function editFile(path: string, text: string, edits: readonly Edit[], defaults: unknown = {}): EditedFile {
   const file = openFile(path, text)
   const { root } = file
   const [shared = [], own = []] = [true, false].map((wanted) => edits.filter((edit) => isShared(root, edit) === wanted))
@@ -42,7 +33,9 @@ export function editFile({ path, text, defaults, edits }: FileEdit): EditedFile 
   return { ...file.splice(toSides(root, own, defaults)), shared: sharedKeys }
 }
 
-export interface Adoption extends Pick<DeclaredKey, 'kind' | 'key'> {
+export interface Adoption {
+  readonly kind: KindName
+  readonly key: string
   readonly entry: string
 }
 
@@ -66,10 +59,11 @@ function openFile(path: string, text: string) {
   const document = parseDocument(original, documentOptions)
   const root = document.contents
   if (!isMap(root)) throw new Error('the file is a map')
-  const splice = (sides: BeforeAfter): Pick<EditedFile, 'text' | 'replacedExpressions'> => {
-    const { text: edited, replacedExpressions } = spliceYaml(original, document, sides, path.endsWith('.json') && isJson(original))
+  const splice = (sides: BeforeAfter) => {
+    const splicer = new Splicer(original, document, path.endsWith('.json') && isJson(original))
+    const edited = splicer.editRoot(sides)
     const lines = usesCrLf ? edited.replaceAll('\n', '\r\n') : edited
-    return { text: `${bare === text ? '' : byteOrderMark}${lines}`, replacedExpressions }
+    return { text: `${bare === text ? '' : byteOrderMark}${lines}`, replacedExpressions: splicer.replacedExpressions }
   }
   return { root, splice }
 }

@@ -5,7 +5,8 @@ import { digestOfText } from '../../platform/core/digest.ts'
 import { inputError } from '../../platform/core/errors.ts'
 import { compareText } from '../../platform/core/text.ts'
 import { isHeld, type Plan } from '../decide/change.ts'
-import type { Declarations } from '../declarations/declarations.ts'
+import type { DeclaredObjects } from '../declarations/declarations.ts'
+import { isPlain } from '../declarations/find-declarations.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** An object with a marker needs neither field. */
@@ -18,7 +19,9 @@ export interface NewObject {
   readonly adoption: Adoption
 }
 
-interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
+interface SkippedObject {
+  readonly kind: KindName
+  readonly stored: StoredObject
   /** `not-exportable`: an unmanaged object that no file can declare, or that the API does not show completely. */
   readonly outcome: 'left-out' | 'other-project' | 'not-exportable'
   readonly reason: string
@@ -26,19 +29,18 @@ interface SkippedObject extends Pick<NewObject, 'kind' | 'stored'> {
 
 export type SelectedObject = NewObject | SkippedObject
 
-interface SelectOptions {
-  readonly storedObjects: StoredObjects
-  readonly plan: Plan
-  readonly declarations: Pick<Declarations, 'objects' | 'broken'>
-}
-
 /** Those that files can declare have keys. */
-export function selectObjects(kind: Kind, { storedObjects, plan, declarations }: SelectOptions): readonly SelectedObject[] {
+export function selectObjects(
+  kind: Kind,
+  storedObjects: StoredObjects,
+  plan: Plan,
+  declarations: DeclaredObjects,
+): readonly SelectedObject[] {
   const { name } = kind
   const changes = plan.changes.filter((change) => change.kind === name)
   const declaredIds = new Set(changes.map(({ id }) => id))
   const takenKeys = new Set([...declarations.objects, ...declarations.broken].filter((one) => one.kind === name).map(({ key }) => key))
-  const { all } = indexStored({ items: storedObjects[name] }, kind)
+  const { all } = indexStored(storedObjects[name], kind)
   const undeclared = all.filter(({ stored }) => !declaredIds.has(stored.id)).toSorted(byName)
   const isOwned = ownershipTest(plan.project, kind.markerStyle)
   const skip = ({ stored }: IndexedObject, reason: string, outcome: SkippedObject['outcome'] = 'left-out'): SkippedObject => {
@@ -90,10 +92,7 @@ function keyIn({ stored, marker }: IndexedObject, { markerStyle }: KindIdentity,
   return marker?.key ?? (markerStyle.token(project, guess) === marker?.token ? guess : undefined)
 }
 
-/** Leaves room for a number at the end. */
-const maxSlugLength = 55
-
-/** Lowercase letters, digits and dashes; empty when the name has no ASCII letters or digits. */
+/** Lowercase letters, digits and dashes, with room for a number at the end; empty when the name has no ASCII letters or digits. */
 export const toSlug = (name: string): string =>
   name
     .slice(0, 500)
@@ -101,7 +100,7 @@ export const toSlug = (name: string): string =>
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, maxSlugLength)
+    .slice(0, 55)
     .replace(/^-+|-+$/g, '')
 
 /** Adds the key to the taken ones. Without a slug of the name, it is the noun and a part of the id, or of a digest of the name. */
@@ -117,14 +116,8 @@ export function claimKey(
   return key
 }
 
-interface PlacementOptions {
-  readonly globs: readonly string[]
-  readonly paths: readonly string[]
-  readonly closed: ReadonlySet<string>
-}
-
 /** Throws an InputError when the globs do not say where new files belong. */
-export function fileFor({ globs, paths, closed }: PlacementOptions): (key: string) => string {
+export function fileFor(globs: readonly string[], paths: readonly string[], closed: ReadonlySet<string>): (key: string) => string {
   const toPath = pathsIn(globs[0] ?? '')
   if (toPath === undefined)
     throw inputError(
@@ -150,23 +143,19 @@ export function fileFor({ globs, paths, closed }: PlacementOptions): (key: strin
   }
 }
 
-/** Windows reserves these names, whatever the extension. */
-const deviceName = /^(?:con|prn|aux|nul|com\d|lpt\d)$/
-
 /** Without an extension. */
 export const toFileName = (key: string): string => {
   const name = key.replace(/\.+/g, '-')
-  return deviceName.test(name) ? `${name}-` : name
+  // Windows reserves these names, whatever the extension.
+  return /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(name) ? `${name}-` : name
 }
 
 /** A directory, then any file with one of the given extensions. */
 const directoryGlob = /^((?:[^*?[\]{}()!+@\\]*\/)?)(?:\*\*\/)*\*(?:\*|\.(?:\{(\w+)(?:,\w+)*\}|(\w+)))?$/
 
-const globCharacters = /[*?[\]{}()!+@\\]/
-
 function pathsIn(glob: string): ((baseName: string) => string) | undefined {
   if (glob === '') return undefined
-  if (!globCharacters.test(glob)) {
+  if (isPlain(glob)) {
     // A directory that does not exist yet looks like a file without an extension.
     const isFile = /[^/]\.(?:ya?ml|json)$/.test(glob)
     return isFile ? () => normalizePath(glob) : (baseName) => normalizePath(`${glob}/${baseName}.yml`)

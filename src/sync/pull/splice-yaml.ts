@@ -28,12 +28,6 @@ export interface BeforeAfter<Value = Body> {
   readonly after: Value
 }
 
-/** None of the objects has an anchor or alias. What is written into JSON is JSON. */
-export function spliceYaml(text: string, document: Document.Parsed, sides: BeforeAfter, isJson: boolean) {
-  const splicer = new Splicer(text, document, isJson)
-  return { text: splicer.editRoot(sides), replacedExpressions: splicer.replacedExpressions }
-}
-
 type Path = readonly string[]
 
 type Collection = YAMLMap | YAMLSeq
@@ -70,7 +64,8 @@ interface Chunk {
   readonly text: string
 }
 
-class Splicer {
+/** None of the objects has an anchor or alias. What is written into JSON is JSON. */
+export class Splicer {
   readonly replacedExpressions = new Map<string, readonly string[]>()
   readonly #text: string
   readonly #document: Document.Parsed
@@ -169,7 +164,7 @@ class Splicer {
       if (path.length === 2) this.#release(this.#document.getIn(['defaults', path[0], name], true), inPath)
       const predecessors = names.slice(0, i)
       const position = isSpaced(path) ? chunks.length : chunks.findLastIndex((one) => predecessors.includes(one.name ?? '')) + 1
-      chunks.splice(position, 0, { name, text: this.#write(name, after[name], { ...this.#placeIn(map), path: inPath }) })
+      chunks.splice(position, 0, { name, text: this.#write(name, after[name], this.#placeIn(map, inPath)) })
     }
     return chunks
   }
@@ -182,7 +177,7 @@ class Splicer {
       const index = left.get(identities[i])
       left.delete(identities[i])
       const part = index === undefined ? undefined : parts[index]
-      if (index === undefined || part === undefined) return { text: this.#write(undefined, value, { ...this.#placeIn(seq), path: inPath }) }
+      if (index === undefined || part === undefined) return { text: this.#write(undefined, value, this.#placeIn(seq, inPath)) }
       return { index, text: this.#editItem(part, seq, [before[index], value], inPath) }
     })
     for (const index of left.values()) this.#release(seq.items[index], inPath)
@@ -256,8 +251,8 @@ class Splicer {
     this.replacedExpressions.set(address, [...new Set([...(this.replacedExpressions.get(address) ?? []), ...found])])
   }
 
-  #placeIn(collection: Collection): Pick<Place, 'isFlow' | 'column' | 'start' | 'isOpen'> {
-    const place = { isFlow: collection.flow === true, column: this.#columnOf(rangeOf(collection)[0]) }
+  #placeIn(collection: Collection, path: Path): Place {
+    const place = { isFlow: collection.flow === true, column: this.#columnOf(rangeOf(collection)[0]), path }
     const [first] = this.#json ? this.#partsOf(collection) : []
     if (first === undefined) return place
     const siblings = collection.items.map(nodeOf).filter(isFilled)

@@ -2,29 +2,30 @@ import { adoptedIds, declarationDigest, toAdoptedId, withAdoptedId, withDeclared
 import { referenceOf } from '../../kinds/derive.ts'
 import type { DeclaredKey, Kind } from '../../kinds/kind.ts'
 import { addressOf, type KindName, kindLabels, kindNames, sections } from '../../kinds/kind-names.ts'
-import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
+import { type Declared, fileSchemas } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, errorsIn, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { keysOf } from '../../platform/core/keys.ts'
 import { pluralOf, quote } from '../../platform/core/text.ts'
 import { ownValue, type Schema } from '../../platform/documents/schema.ts'
-import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 import { type Change, isDifference, isHeld, isWrite, type Plan } from '../decide/change.ts'
 import { isAboutHeld } from '../decide/hold.ts'
-import type { Declarations } from '../declarations/declarations.ts'
+import { compareLocations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
-import { type Draft, type DraftInput, excludedAs, type PulledObject, withAdoptions, withFiles } from './draft.ts'
+import { type Draft, excludedAs, type PulledObject, type PullInput, withAdoptions, withFiles } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
 
 export interface ReadDraft {
-  readonly declarations: Pick<Declarations, 'objects'> & { readonly broken: readonly Placed[] }
+  readonly declarations: { readonly objects: readonly Declared[]; readonly broken: readonly Placed[] }
   /** About the files only. */
   readonly diagnostics: readonly Diagnostic[]
   readonly plan: Plan
 }
 
-type Placed = DeclaredKey & Partial<Pick<Declared, 'spelled'>>
+interface Placed extends DeclaredKey {
+  readonly spelled?: unknown
+}
 
 /** The objects to leave out by `excludedAs`, with the reason. An edit that breaks another declaration is left out. */
 export function verifyDraft({ objects }: Draft, { declarations, diagnostics, plan }: ReadDraft): ReadonlyMap<string, string> {
@@ -40,7 +41,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       return owner === undefined ? [] : [[addressOf(owner), message] as const]
     }),
   )
-  const changes = new Map([...changesInFiles(plan, declarations.objects).values()].map((change) => [addressOf(change), change]))
+  const changes = new Map([...changesInFiles(plan.changes, declarations.objects).values()].map((change) => [addressOf(change), change]))
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
 
   const explainDifference = (object: PulledObject): string | undefined => {
@@ -66,7 +67,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
     const causes = references.length > 0 ? references : (editedByFile.get(file) ?? [...edited.values()])
     return causes.map((cause) => [excludedAs(cause), reason])
   }
-  const explainError = ({ message, location }: Pick<Diagnostic, 'message' | 'location'>): readonly (readonly [string, string])[] => {
+  const explainError = (message: string, location: Location): readonly (readonly [string, string])[] => {
     const owner = ownerOf(location)
     const object = owner && drafted.get(addressOf(owner))
     if (object?.isEdited) return [[excludedAs(object), message]]
@@ -84,7 +85,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
       return leaveOutFor(placedBy.get(address), object.path ?? '', `with its new values, ${address} would differ: ${reason}`)
     }),
     // These errors explain more than a difference.
-    ...[...missingTiles, ...ofFiles.toReversed()].flatMap(explainError),
+    ...[...missingTiles, ...ofFiles.toReversed()].flatMap(({ message, location }) => explainError(message, location)),
   ])
 }
 
@@ -115,24 +116,16 @@ function createOwnerOf(placed: readonly Placed[]): (location: Location) => Place
   return (location) => byFile.get(fileOf(location))?.findLast((one) => compareLocations(one.location, location) <= 0)
 }
 
-const compareLocations = (a: Location, b: Location): number => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
-
-interface AdoptInput extends Pick<DraftInput, 'only' | 'texts'> {
-  readonly kinds: Kinds
-  readonly environment?: NamedEnvironment | undefined
-  readonly declarations: DraftInput['declarations']
-  readonly links: readonly string[]
-}
-
-/** A digest alone is no reason for a pull request of a drift. */
-export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: AdoptInput): Draft {
+/** `links` are the files that are links. A digest alone is no reason for a pull request of a drift. */
+export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, input: PullInput, links: readonly string[]): Draft {
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
   const earlier = new Map(input.declarations.objects.map((one) => [addressOf(one), one]))
   const pulled = new Map(draft.objects.map((one) => [addressOf(one), one]))
   const edits = plan.changes.flatMap((change) => {
     const [one, object] = [declared.get(addressOf(change)), pulled.get(addressOf(change))]
-    const edit = one && object && editOf(change, { one, object, before: earlier.get(addressOf(change)) }, input)
-    return edit === undefined ? [] : [{ path: one?.location.file ?? '', edit }]
+    if (one === undefined || object === undefined || links.includes(one.location.file)) return []
+    const edit = editOf(change, { one, object, before: earlier.get(addressOf(change)) }, input)
+    return edit === undefined ? [] : [{ path: one.location.file, edit }]
   })
   const { environment } = input
   if (environment !== undefined) {
@@ -145,7 +138,7 @@ export function withAdoptedIds(draft: Draft, { declarations, plan }: ReadDraft, 
   const edited = [...Map.groupBy(edits, ({ path }) => path)].map(([path, all]) => {
     const before = drafted.get(path)?.before ?? (drafted.has(path) ? undefined : input.texts.get(path))
     const text = drafted.get(path)?.after ?? before ?? ''
-    const editWith = (some: readonly Edit[]) => editFile({ path, text, defaults: {}, edits: some })
+    const editWith = (some: readonly Edit[]) => editFile(path, text, some)
     const { shared, replacedExpressions } = editWith(all.map(({ edit }) => edit))
     // Neither an anchor nor a variable is for this object alone.
     const own = all.flatMap(({ edit }) => (shared.has(addressOf(edit)) || replacedExpressions.has(addressOf(edit)) ? [] : [edit]))
@@ -173,12 +166,12 @@ interface Pulled {
   readonly before: Declared | undefined
 }
 
-function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only, links }: AdoptInput): Edit | undefined {
+function editOf(change: Change, { one, object, before: earlier }: Pulled, { kinds, only }: PullInput): Edit | undefined {
   const { stored, desired } = change
   const { key, value, spelled, location, madeFrom } = one
   const kind: Kind = kinds[one.kind]
   if (stored === undefined || desired === undefined || kind.ownership === 'identity') return undefined
-  if (madeFrom !== undefined || location.instance !== undefined || links.includes(location.file)) return undefined
+  if (madeFrom !== undefined || location.instance !== undefined) return undefined
   const isChanged = object.outcome === 'added' || object.outcome === 'updated'
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
   // The file is newer than the base in the marker, and can get a change of its own before the next apply.
@@ -233,10 +226,7 @@ export const reportIncompleteLists = (incompleteLists: IncompleteLists): readonl
   )
 
 /** The file of all environments keeps its expression. A file that is changed without a person keeps every expression. */
-export const findReplacedVariables = (
-  { objects }: Draft,
-  { environment, only }: Pick<DraftInput, 'environment' | 'only'>,
-): ReadonlyMap<string, string> =>
+export const findReplacedVariables = ({ objects }: Draft, { environment, only }: PullInput): ReadonlyMap<string, string> =>
   new Map(
     objects.flatMap((object) => {
       const [first] = object.replacedExpressions ?? []

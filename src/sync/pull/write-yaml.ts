@@ -9,20 +9,24 @@ import {
   type Node,
   type ScalarTag,
   type Tags,
-  type ToStringOptions,
   visit,
   YAMLMap,
   type YAMLSeq,
 } from 'yaml'
-import type { Body, DeclaredKey, KindFile } from '../../kinds/kind.ts'
-import { kindNames, sections } from '../../kinds/kind-names.ts'
+import type { Body, KindFile } from '../../kinds/kind.ts'
+import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { isEmpty, isMapping } from '../../platform/core/keys.ts'
 import { version } from '../../platform/core/version.ts'
 import { escapeExpressions } from '../../platform/documents/expressions.ts'
 
-export type NewFields = Pick<DeclaredKey, 'kind' | 'key'> & { readonly after?: Body }
+export interface NewFields {
+  readonly kind: KindName
+  readonly key: string
+  /** Absent for an object that goes away. */
+  readonly after?: Body
+}
 
 const schemaAddress = `https://raw.githubusercontent.com/watchkeeper/watchkeeper/v${version.split('.')[0]}/schemas/observability.schema.json`
 
@@ -54,7 +58,16 @@ function createSpacedMap(document: Document, values: Body, toNode: (value: unkno
 export function toText(node: Node, { indent, indentSeq }: Indentation): string {
   const document = new Document(undefined, documentOptions)
   document.contents = node
-  return document.toString({ ...textOptions, indent, indentSeq }).trimEnd()
+  const text = document.toString({
+    indent,
+    indentSeq,
+    lineWidth: 0,
+    minContentWidth: 0,
+    singleQuote: true,
+    blockQuote: 'literal',
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+  })
+  return text.trimEnd()
 }
 
 /** In the order in which people read it. */
@@ -71,12 +84,10 @@ function contentOf(objects: readonly NewFields[], kinds: Kinds): Readonly<Record
   return { ...(!isEmpty(defaults) && { defaults }), ...Object.fromEntries(parts.map(({ name, section }) => [name, section])) }
 }
 
-/** A file with fewer objects is easier to read without `defaults`. */
-const minObjectsForDefaults = 3
-
 function sharedFields({ defaultFields = [] }: KindFile['file'], objects: readonly NewFields[]): Body {
   const [first, ...others] = objects.map(({ after = {} }) => after)
-  if (first === undefined || objects.length < minObjectsForDefaults) return {}
+  // A file with fewer objects is easier to read without `defaults`.
+  if (first === undefined || objects.length < 3) return {}
   const shared = defaultFields.filter((name) => first[name] !== undefined && others.every((one) => isSame(one[name], first[name])))
   return Object.fromEntries(shared.map((name) => [name, first[name]]))
 }
@@ -135,17 +146,6 @@ export interface Indentation {
 
 export const defaultIndentation: Indentation = { indent: 2, indentSeq: true }
 
-const textOptions: ToStringOptions = {
-  lineWidth: 0,
-  minContentWidth: 0,
-  singleQuote: true,
-  blockQuote: 'literal',
-  doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
-}
-
-/** A map or list on one line has at most this many columns. */
-const maxLineWidth = 120
-
 /** Maps that people read and change often have a line for each field, even if they are short. */
 const alwaysOpen: readonly string[] = ['tiles', 'rows', 'config', 'raw']
 
@@ -171,7 +171,7 @@ function layOut(node: unknown, { name, column, indent, isOpen = false }: Positio
   // Each of several maps in a list starts a line, so that a diff shows which one changed.
   const canBeFlow = !isOpen && !(isSeq(node) && node.items.length > 1 && node.items.some(isCollection))
   node.flow = canBeFlow
-  if (canBeFlow && column + name.length + 2 + lengthOf(node) <= maxLineWidth) return
+  if (canBeFlow && column + name.length + 2 + lengthOf(node) <= 120) return
   node.flow = false
   const inside = { column: column + indent, indent }
   if (isSeq(node)) for (const item of node.items) layOut(item, { ...inside, name: '', isOpen: openLists.includes(name) })

@@ -7,7 +7,7 @@ import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, parseObject } from '../../kinds/kinds.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { plural } from '../../platform/core/text.ts'
-import type { Declarations } from '../declarations/declarations.ts'
+import type { DeclaredObjects } from '../declarations/declarations.ts'
 
 export const queryRules = {
   'crowded-dashboard': {
@@ -23,10 +23,8 @@ const maxReadable = 60
 
 const maxTiles = 500
 
-type Expandable = Pick<Declarations, 'objects' | 'broken' | 'unread' | 'diagnostics'>
-
 /** On the dashboards that the alerts name, or on one for the project. */
-export function expandQueries<D extends Expandable>(read: D, project: string | undefined): D {
+export function expandQueries<D extends DeclaredObjects>(read: D, project: string | undefined): D {
   const { objects } = read
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
   const alerts = objects.filter(isOf('alert')).filter((one) => isExpandable(one, dashboards))
@@ -167,7 +165,7 @@ function withTiles(
 }
 
 /** An alert with errors may still name a dashboard, and so may one in a file that cannot be read. */
-function findWithoutTiles({ objects, broken, unread }: Expandable): readonly Diagnostic[] {
+function findWithoutTiles({ objects, broken, unread }: DeclaredObjects): readonly Diagnostic[] {
   if (unread.length > 0) return []
   const named = new Set<unknown>([
     ...objects.filter(isOf('alert')).flatMap(({ value }) => (value.query === undefined ? [] : [value.dashboard ?? queryDashboardKey])),

@@ -5,20 +5,20 @@ import type { FieldChange } from '../../kinds/compare.ts'
 import { declaresNoTiles } from '../../kinds/dashboard/dashboard-file.ts'
 import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
 import { withoutKept } from '../../kinds/dashboard/tiles.ts'
-import { type Body, type FileContext, type KindWire, listOf } from '../../kinds/kind.ts'
+import { type Body, type FileContext, listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Plan } from '../decide/change.ts'
+import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld } from '../decide/change.ts'
 import type { NewObject } from '../pull/select.ts'
 import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
 /** A dashboard that only queries of alerts need has none. */
-export function changesInFiles({ changes }: Pick<Plan, 'changes'>, objects: readonly Declared[]): ReadonlyMap<Change, Change> {
+export function changesInFiles(changes: readonly Change[], objects: readonly Declared[]): ReadonlyMap<Change, Change> {
   const queried = queriedKeys(objects)
   const dashboards = new Map(objects.filter(isOf('dashboard')).map((one) => [one.key, one]))
   const ofAlerts = new Map<string, FieldChange[]>()
   const left = new Map<Change, readonly FieldChange[]>()
   const notes = new Map<string, string>()
-  for (const change of changesOf({ changes }, 'dashboard')) {
+  for (const change of changesOf(changes, 'dashboard')) {
     const declared = dashboards.get(change.key)
     if (isDelete(change) || isHeld(change) || declared?.queries === undefined) continue
     const [first = ''] = declared.queries.values()
@@ -101,14 +101,15 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
 
 // What `pull` writes of alerts that were applied with a query: files have the query, and not its tile.
 
-export interface QueriesInFiles extends Required<Pick<FileContext, 'isForQueries'>> {
+export interface QueriesInFiles {
+  isForQueries(dashboardId: unknown, tileId?: unknown): boolean
   isQueryTile(tile: Body): boolean
 }
 
 /** All tiles of dashboards that leave them to alerts, and the tiles of new alerts. */
 export function queriesInFiles(
   objects: readonly Declared[],
-  { keyOf }: Pick<FileContext, 'keyOf'>,
+  keyOf: FileContext['keyOf'],
   queryTiles: ReadonlySet<unknown>,
 ): QueriesInFiles {
   const withoutTiles = objects.filter(({ kind, spelled }) => kind === 'dashboard' && declaresNoTiles(spelled))
@@ -122,7 +123,8 @@ export function queriesInFiles(
 /** `spell` gives the fields that a file can have. */
 export function findQueryTiles(
   added: readonly NewObject[],
-  { kinds, tilesOf }: Pick<FileContext, 'tilesOf'> & { readonly kinds: Kinds },
+  kinds: Kinds,
+  tilesOf: FileContext['tilesOf'],
   spell: (one: NewObject) => Body | undefined,
 ): ReadonlySet<unknown> {
   // A person who renames the tile, or makes it another chart, means it as a tile.
@@ -141,11 +143,10 @@ export function findQueryTiles(
 
 export function withoutQueries(
   stored: Body,
-  desired: Body,
-  kind: KindWire,
-  { queries, spelled, isQueryTile }: Pick<Declared, 'queries' | 'spelled'> & Pick<QueriesInFiles, 'isQueryTile'>,
+  declared: Body,
+  { queries, spelled }: Declared,
+  isQueryTile: QueriesInFiles['isQueryTile'],
 ): readonly [Body, Body] {
-  const declared = kind.withStoredIds(desired, stored)
   if (queries === undefined && !listOf(stored.tiles).some(isQueryTile)) return [stored, declared]
   const isQuery = ({ name }: Body): boolean => queries?.has(String(name)) ?? false
   const ids = new Set(listOf(declared.tiles).flatMap((tile) => (isQuery(tile) ? [tile.id] : [])))

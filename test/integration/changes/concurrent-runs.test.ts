@@ -23,7 +23,7 @@ type Runs = ReturnType<typeof createConcurrentRuns>
 const withRuns = (use: (runs: Runs, session: TestSession) => Promise<void>) =>
   withSession(emulator(), (session) => {
     const { api, clock } = session
-    const lists = { savedSearch: indexStored({ items: [] }, kind) }
+    const lists = { savedSearch: indexStored([], kind) }
     return use(createConcurrentRuns({ api, service, kinds, clock, lists, listedAtMs: clock.monotonicMs() }), session)
   })
 
@@ -40,7 +40,7 @@ it('uses a list for ten seconds, and then reads one for all creates that wait', 
     await Promise.all(['b', 'c'].map((key) => runs.create(creation(key), () => store(session, key))))
     expect(countOfLists()).toBe(1)
     await session.clock.sleep(20_000)
-    runs.learn({ savedSearch: indexStored({ items: [] }, kind) })
+    runs.learn({ savedSearch: indexStored([], kind) })
     await runs.demandAbsent(creation('d'))
     expect(countOfLists()).toBe(1)
   }))

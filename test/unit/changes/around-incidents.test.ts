@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { readAroundIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { intervalMs } from '../../../src/kinds/alert/schedule.ts'
-import type { SeriesQuery } from '../../../src/signals/backtest/query.ts'
+import type { BacktestQuery } from '../../../src/signals/backtest/query.ts'
 import { type ReadSeries, rowsOf } from '../../../src/signals/backtest/series-api.ts'
 import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 import { randomFrom } from '../../support/random.ts'
@@ -43,7 +43,7 @@ const condition = {
 } as const
 
 /** Fires where the source has a row. */
-const query: SeriesQuery = {
+const query: BacktestQuery = {
   condition,
   step: '5m',
   lookbackMs: 0,
@@ -70,9 +70,8 @@ async function evaluate(rows: readonly number[], startMs: number) {
     readSeries,
     onProgress: async () => undefined,
     maxRequests: 200,
-    nowMs,
   }
-  const { around } = await readAroundIncidents([incidentAt(startMs)], { ...options, queries: new Map([['errors', query]]) })
+  const { around } = await readAroundIncidents([incidentAt(startMs)], new Map([['errors', query]]), nowMs, options)
   return { evaluated: around[0]?.evaluated, requests: counter.requests }
 }
 

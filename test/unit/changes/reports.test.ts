@@ -262,7 +262,7 @@ describe('the report of a plan', () => {
   it('counts the objects that are held', () => {
     const held = { ...error, rule: 'held' }
     const reasonsOf = (...diagnostics: (typeof held)[]) => {
-      const verdict = judgeDiagnostics({ diagnostics })
+      const verdict = judgeDiagnostics(diagnostics)
       return verdict.reasons.map(toPlainText)
     }
     expect(reasonsOf(held)).toEqual(['1 object needs attention'])
@@ -363,7 +363,7 @@ describe('the report of apply', () => {
   })
 
   it('the verdict on a plan has the first line of a single error, which can be long, and the number of several', () => {
-    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics({ diagnostics }).reasons.map(toPlainText)
+    const reasonsOf = (...diagnostics: (typeof error)[]) => judgeDiagnostics(diagnostics).reasons.map(toPlainText)
     const warning = { ...error, severity: 'warning' } as never
     expect(reasonsOf({ ...error, message: 'alerts.a: No.\nBecause.' as never }, warning)).toEqual(['alerts.a: No'])
     expect(reasonsOf({ ...error, message: 'x'.repeat(400) as never })).toEqual([`${'x'.repeat(300)}… (100 more characters)`])
@@ -494,7 +494,7 @@ describe('the report of drift', () => {
 it('a backtest says which share of the windows has data when it is below 90%', () => {
   const shown = (share: number): string => {
     const next = { verdict: 'quiet', windows: 10, coverage: { windowsWithData: 9, share } } as const
-    return renderTerminal(composeBlocks(reviewBlocks({ alerts: [{ key: 'a', name: 'A', changed: true, next }] }, 7)), {
+    return renderTerminal(composeBlocks(reviewBlocks([{ key: 'a', name: 'A', changed: true, next }], 7)), {
       color: false,
       width: 200,
     }).join(' ')

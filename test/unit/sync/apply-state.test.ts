@@ -54,23 +54,23 @@ describe('ids that are waited for', () => {
     const ids = createKnownIds()
     const body = { name: 'x', dashboardId: new PendingId('dashboard', 'shop'), tileId: new PendingId('dashboard', 'shop', 'A') }
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
-    ids.learn({ change: change('shop'), stored: undefined })
+    ids.learn(change('shop'), undefined)
     expect(ids.resolve(body)).toEqual({ waitsFor: body.dashboardId })
-    ids.learn({ change: change('shop'), stored: shop })
+    ids.learn(change('shop'), shop)
     expect(ids.resolve(body)).toEqual({ body: { name: 'x', dashboardId: 'd1', tileId: 't1' } })
   })
 
   it('ids that are waited for are those of one kind and key', () => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop', 'savedSearch'), stored: { id: 's1' } })
-    ids.learn({ change: change('store'), stored: { id: 'd2' } })
+    ids.learn(change('shop', 'savedSearch'), { id: 's1' })
+    ids.learn(change('store'), { id: 'd2' })
     expect(ids.resolve({ dashboardId: new PendingId('dashboard', 'shop') })).toHaveProperty('waitsFor')
     expect(ids.resolve({ savedSearchId: new PendingId('savedSearch', 'shop') })).toEqual({ body: { savedSearchId: 's1' } })
   })
 
   it.each(['B', 'C'])('ids that are waited for are not guessed of tiles: %s is there twice, or not at all', (name) => {
     const ids = createKnownIds()
-    ids.learn({ change: change('shop'), stored: shop })
+    ids.learn(change('shop'), shop)
     const tileId = new PendingId('dashboard', 'shop', name)
     expect(ids.resolve({ tileId })).toEqual({ waitsFor: tileId })
   })
@@ -78,7 +78,7 @@ describe('ids that are waited for', () => {
   it('ids that are waited for are not those of a tile that a person added, with the name of the tile of an alert', () => {
     const ids = createKnownIds()
     const tiles = [{ name: 'B' }, { id: 't2', name: 'B' }]
-    ids.learn({ change: { ...change('shop'), desired: { tiles }, keptTiles: { count: 1, haveOthers: true } }, stored: shop })
+    ids.learn({ ...change('shop'), desired: { tiles }, keptTiles: { count: 1, haveOthers: true } }, shop)
     expect(ids.resolve({ tileId: new PendingId('dashboard', 'shop', 'B') })).toEqual({ body: { tileId: 't3' } })
   })
 })
@@ -144,7 +144,7 @@ describe('an alert that came onto what goes', () => {
 describe('what became of a change', () => {
   it('the outcome of a change is done, and written, or not', () => {
     const kindsWhere = (is: (outcome: Outcome) => boolean) => outcomeKinds.filter((became) => is({ change: change('a'), became }))
-    expect(kindsWhere(isSuccess)).toEqual([
+    expect(kindsWhere(({ became }) => isSuccess(became))).toEqual([
       'created',
       'updated',
       'replaced',
@@ -179,10 +179,7 @@ describe('the state', () => {
   const open = () => {
     const stop = new AbortController()
     const reported: (readonly string[])[] = []
-    const state = createApplyState({
-      stop: stop.signal,
-      onProgress: async (outcomes) => void reported.push(outcomes.map(({ became }) => became)),
-    })
+    const state = createApplyState(stop.signal, async (outcomes) => void reported.push(outcomes.map(({ became }) => became)))
     return { state, stop, reported }
   }
 

@@ -1,7 +1,7 @@
 // The order of the guards is a part of what they decide. For each two neighbors, a state in which the other order makes another plan.
 import { describe, expect, it } from 'vitest'
 import { declarationDigest } from '../../../src/kinds/base.ts'
-import { guards, type PlanOptions } from '../../../src/sync/decide/decide.ts'
+import { guards } from '../../../src/sync/decide/decide.ts'
 import type { Guard } from '../../../src/sync/decide/facts.ts'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { readValue } from '../../support/declarations.ts'
@@ -11,7 +11,7 @@ import { errors, line, many, shop, slow, tile } from '../../support/shop-declara
 interface Given {
   readonly files: object
   readonly stored: StoredObjects
-  readonly options?: Partial<PlanOptions>
+  readonly options?: Parameters<typeof planOf>[2]
 }
 
 /** The service after the files were applied, and then changed. */

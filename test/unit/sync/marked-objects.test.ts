@@ -12,7 +12,7 @@ const mark = { project: 'shop/x', key: 'errors', digest: '0a1b2c' }
 const body = { name: 'Errors', threshold: 5, interval: '5m' }
 const desired = kind.withMarker(body, mark)
 const stored = (id: string, more: object = {}) => ({ id, ...desired, ...more })
-const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexStored({ items, mayBeCut }, kind)
+const list = (items: readonly ReturnType<typeof stored>[], mayBeCut = false) => indexStored(items, kind, mayBeCut)
 
 const declared = { kind: 'alert', key: 'errors', name: 'Errors', location: { file: 'f.yml' }, desired, notes: [], fields: [] } as const
 const change: Change = { ...declared, action: 'create', summary: '' }

@@ -191,7 +191,7 @@ function warnWithoutRepository({ repository, owned }: Facts): readonly Diagnosti
 }
 
 function alertsAfter(changes: readonly Change[], alerts: readonly StoredObject[]): readonly StoredObject[] {
-  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  const planned = new Map(changesOf(changes, 'alert').map((change) => [change.id, change]))
   return alerts.flatMap((alert) => {
     const change = planned.get(alert.id)
     const { id } = alert

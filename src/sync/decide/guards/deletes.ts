@@ -78,8 +78,6 @@ export const repairTwins: Guard = ({ steps, ofKinds }, { kinds, storedObjects })
   }
 }
 
-export const isAboutKept = ({ rule }: Diagnostic): boolean => rule === ('kept-duplicate' satisfies keyof typeof repairRules)
-
 function reportKept(kind: Kind, { declared, kept, stored, action }: Twin): readonly Diagnostic[] {
   const why = whyNotCompared(kind)
   if (why === undefined) return []

@@ -27,7 +27,7 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects }) => {
   const alertsOf = indexByTarget(storedObjects.alert)
   const removals = steps.flatMap((step) => plannedRemoval(step, alertsOf) ?? [])
   const losses = removals.flatMap((removal) => removal.losses)
-  const planned = new Map(changesOf({ changes }, 'alert').map((change) => [change.id, change]))
+  const planned = new Map(changesOf(changes, 'alert').map((change) => [change.id, change]))
   const deletesHeld = losses.flatMap(({ alert, cause }) => {
     const change = planned.get(alert.id)
     return change !== undefined && isHeld(change) ? [[cause, change] as const] : []
@@ -35,7 +35,10 @@ export const keepAlerts: Guard = ({ steps, assumed }, { storedObjects }) => {
   const more = assumeMoreHeld(steps, new Map(deletesHeld), assumed)
   if (more !== undefined) return more
   const lossByAlert = new Map(losses.map((loss) => [loss.alert.id, loss]))
-  const lostTargets = new Set([...removals.flatMap(lostTargetsOf), ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId))])
+  const lostTargets = new Set<unknown>([
+    ...removals.flatMap(({ removal: { id }, lostTiles }) => [id, ...lostTiles.map(({ tile }) => tileKey(id, tile.id))]),
+    ...losses.map(({ alert, cause }) => tileKey(cause.id, alert.tileId)),
+  ])
   const isProtected = ({ alert }: Loss): boolean => {
     const change = planned.get(alert.id)
     if (change === undefined || isHeld(change)) return false
@@ -90,18 +93,9 @@ function plannedRemoval({ change, kind }: Step, alertsOf: AlertsOf): PlannedRemo
   const removal = kind.removal(stored, after, isWrite(change) && change.patchedTileIds !== undefined)
   if (removal === undefined) return undefined
   const lostTiles = findLostTiles(removal.tiles, removal.tilesAfter ?? [])
-  const losses = findLostAlerts(removal, alertsOf(removal.id)).map((alert) => ({
-    alert,
-    cause: change,
-    ...explainLoss(alert, change, lostTiles),
-  }))
+  const losses = findLostAlerts(removal, alertsOf(removal.id)).map((alert) => toLoss(alert, change, lostTiles))
   return { change, removal, lostTiles, losses }
 }
-
-const lostTargetsOf = ({ removal, lostTiles }: PlannedRemoval): readonly unknown[] => [
-  removal.id,
-  ...lostTiles.map(({ tile }) => tileKey(removal.id, tile.id)),
-]
 
 /** A copy of a dashboard, which the web app imports, has the same ids of tiles. */
 const tileKey = (dashboardId: unknown, tileId: unknown): string => `${String(dashboardId)} ${String(tileId)}`
@@ -127,12 +121,14 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
   return (id) => [...(index.get(id) ?? []).map(({ alert }) => alert), ...withoutTarget]
 }
 
-function explainLoss({ tileId, savedSearchId }: Alert, change: Change, lostTiles: readonly LostTile[]): Pick<Loss, 'reason' | 'isHidden'> {
-  const name = quote(change.name, 60)
-  if (!tileId || savedSearchId === change.id) return { reason: `${kindLabels[change.kind]} "${name}" is deleted`, isHidden: false }
+function toLoss(alert: Alert, cause: Change, lostTiles: readonly LostTile[]): Loss {
+  const { tileId, savedSearchId } = alert
+  const name = quote(cause.name, 60)
+  const loss = { alert, cause, isHidden: false }
+  if (!tileId || savedSearchId === cause.id) return { ...loss, reason: `${kindLabels[cause.kind]} "${name}" is deleted` }
   const lost = lostTiles.find(({ tile }) => tile.id === tileId)
-  if (lost === undefined) return { reason: `${hiddenTileOf(change)} is deleted by every update`, isHidden: true }
-  return { reason: `tile "${quote(lost.label, 60)}" of dashboard "${name}" ${lost.reason}`, isHidden: false }
+  if (lost === undefined) return { ...loss, reason: `${hiddenTileOf(cause)} is deleted by every update`, isHidden: true }
+  return { ...loss, reason: `tile "${quote(lost.label, 60)}" of dashboard "${name}" ${lost.reason}` }
 }
 
 const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`

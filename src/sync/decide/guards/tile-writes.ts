@@ -13,7 +13,6 @@ import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Wr
 import type { Guard } from '../facts.ts'
 import { holdStep } from '../hold.ts'
 import type { Hold } from '../identify.ts'
-import { isAboutKept } from './deletes.ts'
 
 export const tileWriteRules = {
   'rewrites-tiles': {
@@ -35,11 +34,7 @@ export const tileWriteRules = {
 const page = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#what-the-api-does-not-show'
 const hiddenParts = `the filter (where), granularity and limit of a chart, colors of table columns, PromQL tiles where all tiles are written, and others. See ${page}`
 
-const howToAvoidLosses = (): string =>
-  `To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}`
-
 const maxNamedTiles = 20
-const maxNamedAlerts = 10
 
 interface TileWriteOptions {
   readonly kind: Kind
@@ -52,7 +47,7 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
   const options = { kind: kinds.dashboard, canPatch, rewrite }
   const planned = steps.map((step) => (isDashboardWrite(step.change) ? { ...step, change: planTileWrite(step.change, options) } : step))
   const changes = planned.map(({ change }) => change)
-  const declared = changesOf({ changes }, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
+  const declared = changesOf(changes, 'alert').flatMap(({ id = 'new', name, desired }): readonly StoredObject[] =>
     desired === undefined ? [] : [{ ...desired, id, name }],
   )
   const alertsByTile = Map.groupBy([...storedObjects.alert, ...declared], ({ tileId }) => tileId)
@@ -72,7 +67,7 @@ export const keepHiddenParts: Guard = ({ steps, assumed }, { storedObjects, kind
 }
 
 export const dependsOnPatches = ({ changes, diagnostics }: Plan): boolean =>
-  diagnostics.some(isAboutKept) ||
+  diagnostics.some(({ rule }) => rule === 'kept-duplicate') ||
   changes.some((change) => isDashboardWrite(change) || (change.kind === 'dashboard' && (isHeld(change) || isTracked(change))))
 
 const isDecided = (change: Write): boolean => 'isDecided' in change && change.isDecided === true
@@ -145,7 +140,7 @@ function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly S
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
   const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
   return {
-    reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(maxNamedAlerts, described)}`,
+    reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(10, described)}`,
     remedies: [
       `to accept the loss, set adopt to ${toAdoptedId(kind, stored, change.desired, 'files')}`,
       `to lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'declared')}`,
@@ -166,17 +161,17 @@ function missingLanguage({ key, stored, location = noLocation }: Write, kind: Ki
 
 const noLocation: Location = { file: 'files' }
 
-export const isAboutTileWrites = ({ rule }: Diagnostic): boolean => rule === 'rewrites-tiles'
-
-const keyOrName = ({ key, name }: Write): string => key || quote(name, 60)
-
 /** A warning for all dashboards that someone else may have changed, and a note for the others, because the parts are the same. */
 function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const [likely = [], others = []] = [true, false].map((isLikely) =>
     changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
-  const keysOf = (list: readonly Write[]): string => firstOf(maxNamedTiles, list.map(keyOrName))
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${howToAvoidLosses()}. These parts are ${hiddenParts}`
+  const keysOf = (list: readonly Write[]): string =>
+    firstOf(
+      maxNamedTiles,
+      list.map(({ key, name }) => key || quote(name, 60)),
+    )
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'rewrites-tiles', location, warning)),

@@ -23,7 +23,8 @@ async function ask(database: Database, isSelfHosted = true) {
     return { kind: 'rows', columns: [{ name: 'n', type: 'UInt64' }], rows: [{ n }], elapsedMs: 1, rowsRead }
   }
   const api = { runSql, profile: { isSelfHosted } } as unknown as ReadApi
-  return { refusal: await refuseUnbounded(sql, 300_000, { api, service: {} as never, reserve: () => true }), sent }
+  const context = { api, service: {} as never, reserve: () => true, maxRequests: 10, refuseTime: () => undefined }
+  return { refusal: await refuseUnbounded(sql, 300_000, context), sent }
 }
 
 it('a query that reads no row for a window in 1980 bounds its time, which takes one request', async () => {

@@ -3,6 +3,7 @@ import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import type { Source } from '../../../../src/kinds/source/source-wire.ts'
 import { describeSlos, type ReadSlos, readSlos, resolveSlos } from '../../../../src/signals/slos/expand-slos.ts'
+import type { DeclaredSlo } from '../../../../src/signals/slos/slo-file.ts'
 import { budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../../src/signals/slos/slo-sql.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { lines, readText, written } from '../../../support/declarations.ts'
@@ -68,7 +69,8 @@ describe('an SLO in a file', () => {
   })
 
   it('tells which share of the budget each alert guards', () => {
-    const shares = (window: '7d' | '28d' | '30d') => burnRateAlerts.map((policy) => Math.round(10 * budgetShare(policy, { window })) / 10)
+    const shares = (window: DeclaredSlo['window']) =>
+      burnRateAlerts.map((policy) => Math.round(10 * budgetShare(policy, { window } as DeclaredSlo)) / 10)
     expect(shares('7d')).toEqual([8.6, 21.4, 42.9])
     expect(shares('30d')).toEqual([2, 5, 10])
     expect(describeSlos(read({ window: '28d' }).slos)[0]?.alerts.map(({ budgetShare }) => budgetShare)).toEqual([2.1, 5.4, 10.7])

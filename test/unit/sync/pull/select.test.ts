@@ -249,7 +249,7 @@ describe('keys and file names', () => {
 
 describe('createPlacement', () => {
   describe('a new object', () => {
-    const place = (globs: readonly string[], paths: readonly string[] = []) => fileFor({ globs, paths, closed: new Set() })
+    const place = (globs: readonly string[], paths: readonly string[] = []) => fileFor(globs, paths, new Set())
 
     it('a new object gets a path that the first glob matches', () => {
       const cases = [

@@ -23,7 +23,7 @@ it('shows the difference of a tile at the alert that is on it, also where a pers
     },
     ...[...queriedKeys(objects)].map((key): Update => ({ ...unchanged, kind: 'alert', key })),
   ]
-  const shown = [...changesInFiles({ changes }, objects).values()].map((one) => [addressOf(one), one.action, one.fields])
+  const shown = [...changesInFiles(changes, objects).values()].map((one) => [addressOf(one), one.action, one.fields])
   expect(shown).toEqual([
     ['alerts.a', 'update', [{ path: 'tile.name', before: 'B', after: 'A' }]],
     ['alerts.b', 'unchanged', []],
