@@ -147,7 +147,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
     await context.progress({
       done,
       total,
-      line: outcomeLine(last),
+      line: withReason(say`${trusted(last.became)} ${objectWords(last.change)}`, last.became, last.message),
       result: async () => ({ ...(await toPlanResult(planned, outcomes, described)), changed: outcomes.some(isWritten) }),
     })
   }
@@ -242,8 +242,6 @@ function applyWords(result: Applied) {
   const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
   return say`${trusted(word)} to ${result.project}${ofEnvironment(result)} (${join(parts, ', ')})`
 }
-
-const outcomeLine = ({ change, became, message }: Outcome) => withReason(say`${trusted(became)} ${objectWords(change)}`, became, message)
 
 /** What was not written comes first. */
 const outcomeLines = (result: Applied) =>

@@ -6,7 +6,7 @@ import type { Part } from '../platform/report/blocks.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { hasErrors, type PlanningResult } from '../sync/plan/make-plan.ts'
 
-type ReviewContext = Context<'read', 'service-or-server'>
+export type ReviewContext = Context<'read', 'service-or-server'>
 
 /** A question about a plan, such as what its alerts cost. */
 export interface Review<Input, Result> {

@@ -16,7 +16,7 @@ import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, un
 import { plural, quote } from '../platform/core/text.ts'
 import { duration, durationMsOf } from '../platform/operation/inputs.ts'
 import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
-import { type Condition, describeConditions, isSelected, type SelectField } from '../platform/operation/select.ts'
+import { type Condition, describeConditions, isSelected } from '../platform/operation/select.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
@@ -58,9 +58,6 @@ type Decided = z.output<typeof decided>
 /** `startMs` is the start to write, with the outcome of that. */
 type Decision = Decided & { readonly startMs?: number }
 
-/** A silence without one of these fields could include more alerts than were meant. */
-const identifying: readonly SelectField[] = ['name', 'key', 'project']
-
 export const silenceAlerts = defineOperation({
   summary: 'Silences alerts for a time, such as during a deploy. The silence ends by itself, or with `for: 0m`.',
   effect: 'write',
@@ -84,8 +81,9 @@ export const silenceAlerts = defineOperation({
     alerts: z.array(reachedAlert).describe('All alerts that match, each with its outcome.'),
   }),
   example: { select: ['name~checkout'], for: '30m' },
+  // Without one of these fields, a silence could include more alerts than were meant.
   check: ({ values: { select } }) =>
-    select === undefined || select.some(({ field }) => identifying.includes(field))
+    select === undefined || select.some(({ field }) => ['name', 'key', 'project'].includes(field))
       ? []
       : [inputDiagnostic('select', 'needs a condition on name, key or project, so that it is clear which alerts are meant')],
   async run(context, { for: length, select }) {

@@ -160,8 +160,6 @@ export function partialSchema(fields: z.ZodObject): z.ZodObject {
 export const withoutAdoption = (fields: z.ZodObject): z.ZodObject =>
   z.strictObject(Object.fromEntries(Object.entries<z.ZodType>(fields.shape).filter(([, field]) => !metaOf(field).isLocal)))
 
-const isId = (text: string): boolean => /^[0-9a-f]{24}$/.test(text)
-
 /**
  * The objects of the service are listed only where the document has a name, or leaves something to them. Throws an InputError for a reference
  * that means nothing.
@@ -192,7 +190,7 @@ export async function resolveObject<T>(
 function takingIds(spelled: unknown): { readonly context: ResolveContext; readonly needed: ReadonlySet<ReferableKind> } {
   const needed = new Set<ReferableKind>()
   const take = (kind: ReferableKind, text: string): { readonly id: string } => {
-    if (!isId(text)) needed.add(kind)
+    if (!/^[0-9a-f]{24}$/.test(text)) needed.add(kind)
     return { id: text }
   }
   const directory: Directory = {

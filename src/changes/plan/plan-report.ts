@@ -84,12 +84,12 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
 export function planHeadline(result: PlanResult): Line {
   if (isPlanWrong(result.diagnostics)) return say`The plan${inEnvironment(result)} failed`
   if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
-  return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphanWords(result)}`
+  const { length } = result.orphans
+  const orphans = length === 0 ? [] : say`, except for ${counted(length, 'undeclared object')}, which prune deletes`
+  return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphans}`
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
-const orphanWords = ({ orphans }: PlanResult) =>
-  orphans.length === 0 ? [] : say`, except for ${counted(orphans.length, 'undeclared object')}, which prune deletes`
 
 function markerWords({ toAdopt, toMark }: PlanResult) {
   const writes = [

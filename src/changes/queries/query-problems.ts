@@ -14,7 +14,6 @@ import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
 import { firstOf } from '../../platform/core/text.ts'
-import type { Context } from '../../platform/operation/operation.ts'
 import { type EstimateOptions, type Estimates, estimateAlerts } from '../../signals/backtest/estimate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
@@ -65,15 +64,14 @@ import {
   withoutQuery,
   withRemedy,
 } from '../plan/evaluations.ts'
+import type { ReviewContext } from '../review.ts'
 
 const budgetMs = 60_000
 
 const maxConcurrent = 4
 
-type QueryContext = Context<'read', 'service-or-server'>
-
 /** A plan with the sources as they are after it, and access to its server. */
-interface Asking extends QueryContext {
+interface Asking extends ReviewContext {
   readonly planned: ServerPlan
   readonly changedSources: ReadonlyMap<string, Exclude<Change, Delete>>
   readonly isApplied: boolean
@@ -113,7 +111,7 @@ interface Check {
  * tiles and saved searches. An alert whose values charts cannot have is only run. The server runs queries on the sources as they are stored:
  * of alerts and tiles on a changed one, the columns are looked up. `tested` are the keys of the alerts whose queries a backtest has run.
  */
-export async function findQueryProblems(context: QueryContext, planned: PlanningResult, tested: ReadonlySet<string>) {
+export async function findQueryProblems(context: ReviewContext, planned: PlanningResult, tested: ReadonlySet<string>) {
   const { plan, storedObjects } = planned
   const nothing = { diagnostics: [], alertCount: 0, checkedCount: 0, facts: [] as const }
   if (storedObjects === undefined) return nothing
@@ -155,7 +153,7 @@ export async function findQueryProblems(context: QueryContext, planned: Planning
   }
 }
 
-async function whyNotRun(context: QueryContext) {
+async function whyNotRun(context: ReviewContext) {
   if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
   return whyNoBacktest(context)
 }
@@ -171,7 +169,7 @@ function noteUnrun(subjects: readonly Subject[], reason: string) {
 
 /** Runs the queries of all alerts on the sources that a run has written. */
 export async function findBrokenAlerts(
-  context: QueryContext,
+  context: ReviewContext,
   planned: PlanningResult,
   outcomes: readonly Outcome[],
 ): Promise<readonly Diagnostic[]> {
@@ -191,7 +189,7 @@ export async function findBrokenAlerts(
 }
 
 /** The values of stored alerts, and what they prove. `late` are those that were not asked for. */
-export async function judgeStoredAlerts(context: QueryContext, storedObjects: StoredObjects, alerts: readonly StoredObject[]) {
+export async function judgeStoredAlerts(context: ReviewContext, storedObjects: StoredObjects, alerts: readonly StoredObject[]) {
   const kinds = createKinds(context.profile, context.clock.now())
   const asking = await openQueries(context, { kinds, storedObjects, plan: { changes: [] }, found: { objects: [], slos: [] } })
   const plan = { changes: alerts.map((alert) => toChange(alert, asking)) }
@@ -204,7 +202,7 @@ export async function judgeStoredAlerts(context: QueryContext, storedObjects: St
 }
 
 /** `outcomes` are there after an apply, and have the ids of the sources that it created. */
-async function openQueries(context: QueryContext, planned: ServerPlan, outcomes?: readonly Outcome[]): Promise<Asking> {
+async function openQueries(context: ReviewContext, planned: ServerPlan, outcomes?: readonly Outcome[]): Promise<Asking> {
   const { storedObjects, plan, kinds } = planned
   const idOf = (key: string): string =>
     outcomes === undefined ? `sources.${key}` : (outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? '')
@@ -516,7 +514,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
   })
 
 /** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */
-function requestsOfApply({ api }: QueryContext, changes: readonly Change[]) {
+function requestsOfApply({ api }: ReviewContext, changes: readonly Change[]) {
   const quota = api.rateLimit()
   return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
 }

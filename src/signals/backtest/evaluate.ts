@@ -79,9 +79,6 @@ interface GroupState {
   readonly hasNotified: boolean
 }
 
-/** The server forgets older evaluations of a group. */
-const memoryMs = 7 * dayMs
-
 export const evaluatedPart = ({ startMs = 0 }: AlertCondition, { fromMs, untilMs }: TimeRange): TimeRange => ({
   fromMs: Math.max(fromMs, startMs),
   untilMs,
@@ -91,7 +88,8 @@ export const evaluatedPart = ({ startMs = 0 }: AlertCondition, { fromMs, untilMs
 export function evaluate(condition: AlertCondition, series: WindowValues, range: TimeRange): readonly EvaluatedWindow[] {
   const states = new Map<string, GroupState>()
   return windowStarts(evaluatedPart(condition, range), intervalMs[condition.interval]).map((startMs) => {
-    for (const [group, state] of states) if (startMs - state.startMs > memoryMs) states.delete(group)
+    // The server forgets older evaluations of a group.
+    for (const [group, state] of states) if (startMs - state.startMs > 7 * dayMs) states.delete(group)
     const compared = compareRows(condition, series.get(startMs) ?? [], states)
     const window = { startMs, values: [...compared.values()].flatMap(({ value }) => value ?? []) }
     let [notifications, resolved] = [0, 0]

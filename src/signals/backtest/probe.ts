@@ -168,17 +168,17 @@ export function lookUpSource(source: Source): readonly (LookUp | Refusal)[] {
     field.endsWith('Expression') && field !== 'orderByExpression' && typeof value === 'string' && value.trim() !== '' ? [value] : [],
   )
   const types = source.kind === 'metric' ? [...tablesOf(source).keys()] : [undefined]
-  return types.map((type) => lookUp(source, expressions, {}, type))
+  return types.map((type) => lookUp(source, expressions, type))
 }
 
 export const lookUpSeries = (series: readonly SeriesItem[], sources: readonly Source[]): readonly (LookUp | Refusal)[] =>
   [...Map.groupBy(series, ({ sourceId, metricDataType }) => `${sourceId} ${metricDataType}`).values()].map((alike) => {
     const source = getById(sources, alike[0]?.sourceId)
-    return lookUp(source, [...new Set(alike.flatMap(expressionsOf))], {}, alike[0]?.metricDataType)
+    return lookUp(source, [...new Set(alike.flatMap(expressionsOf))], alike[0]?.metricDataType)
   })
 
 export const lookUpColumns = ({ sourceId, expressions, ...clauses }: Columns, sources: readonly Source[]): LookUp | Refusal =>
-  lookUp(getById(sources, sourceId), expressions, clauses)
+  lookUp(getById(sources, sourceId), expressions, undefined, clauses)
 
 const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => [
   ...(whereLanguage === 'lucene' ? luceneColumns(where) : where.trim() === '' ? [] : [where]),
@@ -190,8 +190,8 @@ const expressionsOf = ({ where, whereLanguage, groupBy, field }: SeriesItem) => 
 function lookUp(
   source: Source | undefined,
   expressions: readonly string[],
-  { groupBy, orderBy }: Clauses,
-  metricType?: string,
+  metricType: string | undefined,
+  { groupBy, orderBy }: Clauses = {},
 ): LookUp | Refusal {
   const table = source && tablesOf(source).get(metricType)
   if (table?.connectionId == null) return { reason: 'the API does not show the table of its source' }

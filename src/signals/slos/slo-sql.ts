@@ -126,15 +126,13 @@ const since = ({ time, total }: Events, { ms }: Span) => `${time} >= ${before(ms
 
 const groupColumn = ({ group }: Events) => (group === undefined ? [] : [`    ${group} AS ${name('group')}`])
 
-const groupClause = ({ group }: Events) => (group === undefined ? '' : `\n  GROUP BY ${name('group')}`)
-
 /** The counts of windows that end now: from one scan of the longest. */
 function countWindows(events: Events, longest: Span, columns: readonly string[]) {
   return `(
   SELECT
 ${[...groupColumn(events), ...columns].join(',\n')}
   FROM ${events.table}
-  WHERE ${since(events, longest)}${groupClause(events)}
+  WHERE ${since(events, longest)}${events.group === undefined ? '' : `\n  GROUP BY ${name('group')}`}
 )`
 }
 

@@ -135,9 +135,6 @@ export const slotOf = (change: Change): string =>
 
 export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
 
-export const notesOf = (change: Change): readonly string[] =>
-  isHeld(change) ? [change.reason, ...change.remedies, ...change.notes] : change.notes
-
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'
 
 export const isTakeover = (change: Change): change is Update => 'takeover' in change && change.takeover !== undefined

@@ -137,7 +137,7 @@ async function findRecordings(files: Files): Promise<readonly Diagnostic[]> {
 }
 
 /** Its file must exist, whereas a pattern may match nothing. */
-export const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
+const isPlain = (glob: string): boolean => !/[*?[\]{}()!+@\\]/.test(glob)
 
 const plainPath = (path: string): string =>
   path

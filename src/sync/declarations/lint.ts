@@ -15,6 +15,7 @@ import { didYouMean } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparedVariable, sqlInLucene } from '../../signals/backtest/terms.ts'
+import type { DeclaredObjects } from './declarations.ts'
 
 interface Rule {
   readonly severity: Severity
@@ -237,13 +238,8 @@ const rulesOnAbsence: Readonly<Partial<Record<LintRule, readonly string[]>>> = {
   'dashboard-without-tags': ['tags'],
 }
 
-interface LintInput {
-  readonly objects: readonly Declared[]
-  /** The valid part of each is checked. */
-  readonly broken?: readonly BrokenObject[]
-}
-
-export function lint({ objects, broken = [] }: LintInput, settings: LintSettings): readonly Diagnostic[] {
+/** Checks the valid part of broken objects, too. */
+export function lint({ objects, broken }: DeclaredObjects, settings: LintSettings): readonly Diagnostic[] {
   // A broken object with a value has all that a valid object has.
   const repaired = broken.filter(({ value }) => value !== undefined) as readonly (Declared & BrokenObject)[]
   return keysOf<LintRule>(lintRules).flatMap((id) => {

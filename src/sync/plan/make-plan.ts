@@ -12,7 +12,7 @@ import { causeOf, inputError } from '../../platform/core/errors.ts'
 import { shellQuote } from '../../platform/core/text.ts'
 import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { type Change, type Create, declaredBy, isTakeover, notesOf, type Plan, type Update, type Write } from '../decide/change.ts'
+import { type Change, type Create, declaredBy, isHeld, isTakeover, type Plan, type Update, type Write } from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
 import { isAboutHeld } from '../decide/hold.ts'
 import { nameInstances } from '../declarations/declarations.ts'
@@ -171,7 +171,8 @@ function describeDecision(change: Change): string {
   const where = origin === undefined ? '' : `, changed in the ${origin}`
   return [
     `${addressOf({ kind, key })}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`,
-    ...notesOf(change),
+    ...(isHeld(change) ? [change.reason, ...change.remedies] : []),
+    ...change.notes,
   ].join('; ')
 }
 

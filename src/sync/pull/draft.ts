@@ -150,7 +150,8 @@ export function draftPull(input: DraftInput): Draft {
       const one = declared.get(addressOf(change))
       if (one === undefined) return []
       const drafted = draftExisting(one, change, context, input)
-      if (hasOtherTiles(drafted.edit)) takenOver.add(drafted.object.id)
+      const { before, after } = drafted.edit ?? {}
+      if (['tiles', 'rows'].some((field) => !isEqual(before?.[field], after?.[field]))) takenOver.add(drafted.object.id)
       return [drafted]
     })
     return { added, existing: followInTemplates(existing, input) }
@@ -244,9 +245,6 @@ function withNames(stored: readonly Body[], inFile: readonly Body[]): readonly B
   const names = new Map(inFile.map(({ id, name }) => [id, name]))
   return stored.map((tile) => (names.has(tile.id) ? { ...tile, name: names.get(tile.id) } : tile))
 }
-
-const hasOtherTiles = ({ before = {}, after = {} }: Partial<Edit> = {}): boolean =>
-  ['tiles', 'rows'].some((field) => !isEqual(before[field], after[field]))
 
 const outside = ({ kind, stored }: SelectedObject, outcome: PulledObject['outcome'], reason: string): Drafted => ({
   object: { kind, key: '', name: storedLabelOf(stored), id: stored.id, outcome, reason },

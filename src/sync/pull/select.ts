@@ -6,7 +6,6 @@ import { inputError } from '../../platform/core/errors.ts'
 import { compareText } from '../../platform/core/text.ts'
 import { isHeld, type Plan } from '../decide/change.ts'
 import type { DeclaredObjects } from '../declarations/declarations.ts'
-import { isPlain } from '../declarations/find-declarations.ts'
 import { type IndexedObject, indexStored, type StoredObjects } from '../plan/stored-objects.ts'
 
 /** An object with a marker needs neither field. */
@@ -155,7 +154,7 @@ const directoryGlob = /^((?:[^*?[\]{}()!+@\\]*\/)?)(?:\*\*\/)*\*(?:\*|\.(?:\{(\w
 
 function pathsIn(glob: string): ((baseName: string) => string) | undefined {
   if (glob === '') return undefined
-  if (isPlain(glob)) {
+  if (!/[*?[\]{}()!+@\\]/.test(glob)) {
     // A directory that does not exist yet looks like a file without an extension.
     const isFile = /[^/]\.(?:ya?ml|json)$/.test(glob)
     return isFile ? () => normalizePath(glob) : (baseName) => normalizePath(`${glob}/${baseName}.yml`)

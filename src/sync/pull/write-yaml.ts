@@ -109,16 +109,15 @@ const quotedText: ScalarTag = {
   resolve: (text) => text,
   stringify({ value }, { implicitKey }) {
     const text = String(value)
-    if (!yaml11Boolean.test(text)) return quoteWithEscapes(text)
+    if (!yaml11Boolean.test(text))
+      return JSON.stringify(text).replace(
+        /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+        (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+      )
     // A key stays plain, because every tile has a `y`.
     return implicitKey ? text : `'${text}'`
   },
 }
-
-const quoteWithEscapes = (text: string): string =>
-  JSON.stringify(text).replace(/[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
 
 /** `[a, b]` and `{ a: 1 }`, as in the examples. */
 function withPadding(tag: CollectionTag, padding: string): CollectionTag {

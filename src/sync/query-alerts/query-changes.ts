@@ -80,14 +80,13 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
   return type.length === 0 ? undefined : ['query', ...type, ...rest].join('.')
 }
 
-/** A new dashboard and tile are made for the query. */
-const watchedFields = ['source', 'dashboard', 'tile']
-
 /** The file has no tile. */
 const tileName = 'tile.name'
 
 function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[]): Change {
-  const own = change.action === 'create' ? change.fields.filter(({ path }) => !watchedFields.includes(path)) : change.fields
+  // A new dashboard and tile are made for the query.
+  const isMade = (path: string): boolean => change.action === 'create' && ['source', 'dashboard', 'tile'].includes(path)
+  const own = change.fields.filter(({ path }) => !isMade(path))
   const isRenamed = own.some(({ path }) => path === 'name')
   const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]
   if (query.length === 0 || change.action === 'create' || change.action === 'release') return { ...change, fields }
