@@ -50,5 +50,8 @@ export function describeOtherFile(document: unknown, path: string): string | und
   const root = isMapping(document) ? document : { rules: document }
   if (hasRule([root, ...listOf(root.groups)], (rule) => has(rule, 'data', 'condition')))
     return `is a file with alert rules of Grafana; ${translate}`
-  return sectionNames.some((section) => has(root, section)) ? undefined : describeOtherProgram(root)
+  if (sectionNames.some((section) => has(root, section))) return undefined
+  return has(root, 'threshold', 'interval')
+    ? 'is a single alert, which create-alert takes; give it a key under alerts'
+    : describeOtherProgram(root)
 }

@@ -457,6 +457,7 @@ describe('import of a dashboard in the form of the API', () => {
         'is a dashboard in the form of the API, which create-dashboard takes; translate it with: watchkeeper import observability/pack.json',
       ],
       ['{ name: A, tiles: [{ name: B }] }', 'is a single dashboard, which create-dashboard takes; give it a key under dashboards'],
+      ['{ name: A, source: tile, threshold: 1, interval: 5m }', 'is a single alert, which create-alert takes; give it a key under alerts'],
     ] as const) {
       await writeFile(path, content)
       const { exitCode, stdout } = await runCliInside(['validate'], { directory })
