@@ -51,8 +51,6 @@ export interface CurrentObject {
   readonly common: CommonValues
 }
 
-const maxCuts = 6
-
 /**
  * Whether the object is still as a base has it; undefined for a base that is missing, or of another format. Fields that the server fills in
  * everywhere may be in the base or not, and so may the fields that a file leaves to the service.
@@ -68,7 +66,7 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
     ...(kind.newerFields ?? []).map((field) => [[field]]),
     ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
   ]
-  const cuts = groups.length > maxCuts ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
+  const cuts = groups.length > 6 ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
   return cuts.some((paths) => {
     const cut = withoutFields(body, paths)
     // A file of today can declare what the one of the base did not.
@@ -123,14 +121,12 @@ export const isReference = (path: string): boolean =>
  */
 export type CommonValues = ReadonlySet<string>
 
-const minObjects = 2
-
 export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, kind))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
     const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
-    if (values.length >= minObjects && texts.size === 1 && !texts.has('')) common.add(place)
+    if (values.length >= 2 && texts.size === 1 && !texts.has('')) common.add(place)
   }
   return common
 }

@@ -39,7 +39,7 @@ export function encode(fields: z.ZodObject, declared: DeclaredObject<Body>, cont
   return { body: mapForms(declared.value, fields, encoding(references), []), diagnostics: references.diagnostics }
 }
 
-const encoding = ({ idOf }: ReferenceResolver): FormWalk<readonly PropertyKey[]> => ({
+const encoding = ({ idOf }: ReturnType<typeof createReferenceResolver>): FormWalk<readonly PropertyKey[]> => ({
   into: (path, key) => [...path, key],
   leaf(value, schema) {
     const toWire = schema === undefined ? undefined : metaOf(schema).toWire
@@ -204,8 +204,6 @@ function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknow
 }
 
 const objectId = /^[0-9a-f]{24}$/
-
-type ReferenceResolver = ReturnType<typeof createReferenceResolver>
 
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 function createReferenceResolver(declared: DeclaredObject, context: ResolveContext) {

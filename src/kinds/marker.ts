@@ -191,14 +191,12 @@ export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new S
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
-const shortKey = (key: string) => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
-
 const isOwnershipTag = (tag: unknown) => typeof tag === 'string' && ownershipTag.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
   projectToken: (project) => digestOfText(project, 6),
-  token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
+  token: (project, key) => `${digestOfText(project, 6)}:${key.length <= 15 ? key : `#${digestOfText(key, 10)}`}`,
 }
 
 export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [

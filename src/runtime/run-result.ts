@@ -55,7 +55,7 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
     blocks,
     files: [...(operation.files?.(run.resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
-    cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
+    cause: toCauseText(causeOfVerdict(verdict, z.array(diagnosticSchema).safeParse(fields.diagnostics).data ?? [])),
     keyLines: () => operation.keyLines?.(result, input) ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
@@ -70,9 +70,6 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
     return (await Promise.all(written)).flat()
   }
 }
-
-const diagnosticsOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly Diagnostic[] =>
-  z.array(diagnosticSchema).safeParse(diagnostics).data ?? []
 
 function incompleteError(message: string, { exit }: Verdict): ResultError {
   const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
@@ -96,10 +93,8 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLen
   return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
 }
 
-const maxInLine = 2
-
 function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
-  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
+  if (reasons.length <= 2) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
   return [
     { kind: 'verdict', status, line: headline },
     { kind: 'list', items: reasons },
@@ -120,9 +115,6 @@ export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, s
   ]
   return { kind: 'footer', line: join(parts, ' · ') }
 }
-
-/** Most errors have at most five lines. */
-const maxKeyLines = 5
 
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
@@ -159,7 +151,8 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     keyLines: () =>
       error.message
         .split('\n')
-        .slice(0, maxKeyLines)
+        // Most errors have at most five lines.
+        .slice(0, 5)
         .map((line) => untrustedSentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,

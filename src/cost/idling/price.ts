@@ -96,9 +96,6 @@ const sumDays = (days: readonly (readonly number[])[]) =>
 
 const sumMinutes = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Two standard deviations cover about 95% of normally distributed months. */
-const rangeDeviations = 2
-
 /**
  * Minutes of a day of the month at one end of a range. The month differs from the known days by chance: by as much as the days differ from
  * each other.
@@ -106,7 +103,8 @@ const rangeDeviations = 2
 function minutesAtEnd(added: readonly number[], sign: -1 | 1) {
   const center = mean(added)
   const variance = sumMinutes(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
-  const margin = rangeDeviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
+  // Two standard deviations cover about 95% of normally distributed months.
+  const margin = 2 * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
   return Math.min(dayMinutes, Math.max(0, center + sign * margin))
 }
 

@@ -242,13 +242,11 @@ const toError = (ids: Ids, status: number, code: string, message: string) =>
 /** The states on the way are assumed: no server was asked. */
 const stateOf = ({ state, runsAt }: Service, nowMs: number) => (runsAt !== undefined && Date.parse(runsAt) > nowMs ? 'provisioning' : state)
 
-/** A new service is open to every address: the vendor's page about idling. */
-const everyAddress = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
-
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
 function toServiceView(service: Service, nowMs: number): JsonObject {
   const { id, name, provider, region, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
-  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = everyAddress } = service
+  // A new service is open to every address: the vendor's page about idling.
+  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = [{ source: '0.0.0.0/0', description: 'Anywhere' }] } = service
   return {
     ...{ id, name, provider, region, state: stateOf(service, nowMs), clickhouseVersion: '26.6' },
     ...{ minReplicaMemoryGb: 16, maxReplicaMemoryGb: 120, numReplicas: 3, autoscalingMode: 'vertical' },
@@ -315,16 +313,14 @@ function getCreditBalances({ organization, nowMs }: PlatformCall): unknown {
 /** Fields: the vendor's OpenAPI document of 2026-07-31. The console shows the last four characters of the id as the key's suffix. */
 const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, keySuffix: id.slice(-4), expireAt })
 
-// When records become immutable is not documented. Three days are an assumption.
-const openDays = 3
-
 function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
   const [from, to] = [requireDay(query, 'from_date'), requireDay(query, 'to_date')]
   if (to < from) throw badRequest('to_date must not be before from_date')
   // At most 30 days after from_date, both inclusive.
   if (countDays(from, to) > 31) throw badRequest('to_date must be at most 30 days after from_date')
   const filters = query.getAll('filter').map(toFilter)
-  const firstOpenDay = addDays(dayOf(nowMs), -openDays)
+  // When records become immutable is not documented. Three days are an assumption.
+  const firstOpenDay = addDays(dayOf(nowMs), -3)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
     .filter((record) => isTagged(organization, record, filters))

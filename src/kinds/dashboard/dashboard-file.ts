@@ -22,7 +22,6 @@ export const tileInFile = declaredTile
 type TileInFile = z.output<typeof tileInFile>
 
 const maxNamedRows = 50
-const maxRows = 100
 const maxTiles = 500
 
 const row = z
@@ -42,11 +41,7 @@ export const dashboardFields = declaredDashboard.extend({
     .max(maxTiles)
     .optional()
     .meta({ description: 'The tiles. Without a position, they are placed in rows from left to right.' }),
-  rows: z
-    .array(row)
-    .max(maxRows)
-    .optional()
-    .meta({ description: 'Rows of tiles, instead of tiles. A row with a name becomes a container.' }),
+  rows: z.array(row).max(100).optional().meta({ description: 'Rows of tiles, instead of tiles. A row with a name becomes a container.' }),
 })
 
 export type DashboardFields = z.output<typeof dashboardFields>
@@ -240,8 +235,6 @@ export interface TileLayout {
 
 export const gridColumns = 24
 
-const chartSize = { w: 12, h: 6 }
-
 const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
   number: { w: 6, h: 4 },
   search: { w: 24, h: 8 },
@@ -250,7 +243,7 @@ const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
 }
 
 const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
-  (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? chartSize
+  (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? { w: 12, h: 6 }
 
 const overlaps = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 

@@ -122,8 +122,6 @@ export function arrangeTiles(
   }
 }
 
-const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
-
 /** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
 function placeQueries(
   known: readonly Body[],
@@ -137,7 +135,7 @@ function placeQueries(
     known.flatMap((tile) => {
       const old = isQuery(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
       if (old === undefined) return []
-      const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
+      const place = Object.fromEntries(['x', 'y', 'w', 'h', 'containerId', 'tabId'].map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
       const around = ofFile.filter((one) => gridOf(one) === gridOf(moved))
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []

@@ -64,12 +64,13 @@ export class ApiError extends WatchkeeperError {
 export function missingSqlKey(why: string): InputError {
   const advise = (name: string): string => `set the input or ${toEnvironmentName(name)}`
   return new InputError([
-    missingInput('sql-key-id', `is missing: ${why}; ${advise('sql-key-id')}. See ${sqlKeyPage}`),
+    missingInput(
+      'sql-key-id',
+      `is missing: ${why}; ${advise('sql-key-id')}. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries`,
+    ),
     missingInput('sql-key-secret', `is missing; ${advise('sql-key-secret')}`),
   ])
 }
-
-const sqlKeyPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries'
 
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
@@ -126,8 +127,6 @@ function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision:
   return cause === 'unreadable' || cause === 'unfit' || cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
-
 function kindOfErrorStatus(
   { status = 0, isFromApi, headers, detail }: AttemptFailure,
   { method, isSelfHosted, missing }: RequestFacts,
@@ -136,7 +135,10 @@ function kindOfErrorStatus(
   const mustExist = isSelfHosted && method === 'GET' && missing !== undefined
   const isOtherText = isSelfHosted && headers['content-type']?.startsWith('text/plain') === true && detail !== 'Not Found'
   if (status === 404) return isFromApi && !mustExist && !isOtherText ? 'not-found' : 'not-served'
-  return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
+  if (status === 401) return 'authentication'
+  if (status === 403) return 'permission'
+  if (status === 409) return 'conflict'
+  return status >= 500 || status === 408 ? 'server' : 'refused'
 }
 
 function describeAttempts({ cause, status, detail, proxyHost }: AttemptFailure) {
@@ -164,8 +166,6 @@ function adviceOn(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<Attem
   return kind === 'server' ? open : [advice, open].filter(Boolean).join(' ')
 }
 
-const listedNouns: readonly string[] = ['alert', 'dashboard', 'saved search', 'webhook', 'source']
-
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', 'Check organization-id.'],
   ['service', 'Check service-id and organization-id.'],
@@ -189,7 +189,9 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<A
   const { failure } = end
   const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
   const missing = missingIn(kind, facts, failure)
-  const list = listedNouns.includes(noun) ? ` list-${pluralOf(noun).replace(' ', '-')} shows the ids.` : ''
+  const list = ['alert', 'dashboard', 'saved search', 'webhook', 'source'].includes(noun)
+    ? ` list-${pluralOf(noun).replace(' ', '-')} shows the ids.`
+    : ''
   switch (kind) {
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`

@@ -66,12 +66,11 @@ interface RemoveOptions<T> extends SendOptions {
   check?(current: T): void | Promise<void>
 }
 
-/** Enough for latency not to matter. */
-const mostWrites = 10
-
-/** Each object may have to be read before it is written, within the window of the rate limit. One at a time where no limit is stated. */
-export const countConcurrentWrites = (api: ReadApi): number =>
-  Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
+/**
+ * Each object may have to be read before it is written, within the window of the rate limit. One at a time where no limit is stated, and
+ * at most ten, which is enough for latency not to matter.
+ */
+export const countConcurrentWrites = (api: ReadApi): number => Math.min(10, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
   readonly name: string

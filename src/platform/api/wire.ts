@@ -29,12 +29,10 @@ export function unwrapList(json: unknown): Unwrapped {
   return { payload: outer.payload.data, prefix: [outer.prefix, 'data'].filter(Boolean).join('.') }
 }
 
-// A request id goes into outputs and messages, so only a plain word is accepted.
-const requestIdGrammar = /^\w[\w.-]{0,127}$/
-
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isMapping(json) ? json.requestId : undefined, header]
-  return candidates.find((id): id is string => typeof id === 'string' && requestIdGrammar.test(id))
+  // A request id goes into outputs and messages, so only a plain word is accepted.
+  return candidates.find((id): id is string => typeof id === 'string' && /^\w[\w.-]{0,127}$/.test(id))
 }
 
 /** Its place depends on the dialect. */

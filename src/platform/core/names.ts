@@ -33,16 +33,12 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 export const meantName = (given: string, known: readonly string[]): string | undefined =>
   nearestName(given, known) ?? onlyCompletion(given, known)
 
-/** Looking for the nearest of thousands, thousands of times, would take minutes. */
-const maxCompared = 200
-
-const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
-
 /** `; did you mean "x"?`, or empty. Compares the first known names. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const variable = otherVariable.exec(given)?.[1]
+  const variable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/.exec(given)?.[1]
   if (variable !== undefined) return `; write \${{ env.${variable} }} for the variable ${fileVariablePrefix}${variable}`
-  const name = meantName(given, [...known].slice(0, maxCompared))
+  // Looking for the nearest of thousands, thousands of times, would take minutes.
+  const name = meantName(given, [...known].slice(0, 200))
   return name === undefined ? '' : `; did you mean "${name}"?`
 }
 

@@ -96,14 +96,12 @@ const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: da
 
 export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? Number.NaN)
 
-const maxMs = durationMsOf('365d')
-
 /** At most a year. The input accepts `none` in place of a time. */
 export const duration = (description: string, none?: '0m') =>
   z
     .string()
     .regex(none === undefined ? /^[1-9]\d{0,5}[mhd]$/ : /^(?:[1-9]\d{0,5}[mhd]|0m)$/)
-    .refine((text) => durationMsOf(text) <= maxMs)
+    .refine((text) => durationMsOf(text) <= 365 * dayMs)
     .meta({
       description,
       accepts: `minutes, hours or days such as 30m, 2h or 1d, at most 365d${none === undefined ? '' : `, or ${none}`}`,

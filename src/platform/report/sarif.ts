@@ -8,9 +8,6 @@ export interface SarifRule {
   readonly severity: Severity
 }
 
-/** Code scanning rejects a run with more results. */
-const maxResults = 25_000
-
 export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly Diagnostic[]): string {
   const driver = {
     name: 'watchkeeper',
@@ -24,7 +21,8 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
       defaultConfiguration: { level: severity },
     })),
   }
-  const results = mostSevere(diagnostics, maxResults).map(({ rule, severity, message, location }) => ({
+  // Code scanning rejects a run with more results.
+  const results = mostSevere(diagnostics, 25_000).map(({ rule, severity, message, location }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,

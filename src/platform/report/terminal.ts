@@ -94,9 +94,6 @@ function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalS
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
 }
 
-/** A column of single words is hard to read. */
-const narrowest = 16
-
 const padBetween = '  '
 
 type CellTexts = readonly (readonly string[])[]
@@ -112,7 +109,8 @@ function renderColumns(all: CellTexts, rightOfAll: readonly boolean[], style: Te
   const right = rightOfAll.filter((_, i) => hasValues[i])
   const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
   const minimal = natural.map((width, i) =>
-    right[i] ? width : Math.max(Math.min(width, narrowest), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
+    // A column of single words is hard to read.
+    right[i] ? width : Math.max(Math.min(width, 16), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
   )
   if (addWidths(minimal) > room)
     return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(padBetween), widthOf(style)))
@@ -215,7 +213,6 @@ function styledLine(line: Line, style: TerminalStyle) {
     .join('')
 }
 
-const styling = /\u001b\[[0-9;]*m/g
 // \p{RGI_Emoji} would be shorter, but takes 10 ms or more when this file is parsed.
 const emoji = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Emoji_Modifier_Base}\p{Emoji_Modifier})/u
 
@@ -233,6 +230,6 @@ export const graphemeWidth = (grapheme: string): number =>
   emoji.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0, { ambiguousAsWide: false })
 
 export function displayWidth(text: string): number {
-  const bare = text.replace(styling, '')
+  const bare = text.replace(/\u001b\[[0-9;]*m/g, '')
   return singleColumns.test(bare) ? bare.length : graphemesOf(bare).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)
 }

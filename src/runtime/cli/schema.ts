@@ -39,9 +39,6 @@ function withoutOwnMetadata(value: unknown): unknown {
 export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema =>
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
 
-const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
-  z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
-
 /** The type is that of JSON; a list is given by several options, or by several lines. */
 function inputSchema(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
@@ -66,8 +63,11 @@ const describeInputs = (shape: Shape, positional?: string): readonly JsonSchema[
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, scope, asksFirst, input, output, positional, example } = operation
-  const { $schema: _, ...result } = toJsonSchema(resultSchemaOf(operation), 'output')
+  const { summary, effect, scope, asksFirst, input, output, details, positional, example } = operation
+  const { $schema: _, ...result } = toJsonSchema(
+    z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape }),
+    'output',
+  )
   return {
     operation: name,
     summary,
