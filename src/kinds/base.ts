@@ -35,10 +35,6 @@ function coveredAsDeclared(kind: BasedKind, body: Body, desired: Body): Body {
 export const withBase = (kind: BasedKind, body: Body, desired: Body, base = baseOf(kind, body, desired)): Body =>
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
-/** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
-const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body) =>
-  baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
-
 function markerText(kind: BasedKind, stored: StoredObject) {
   const marker = kind.readMarker(kind.toBody(stored))
   return marker && `${marker.token} ${marker.digest} ${marker.base ?? ''}`
@@ -223,8 +219,11 @@ export const adoptedIds = (value: z.output<typeof adopt> | false): readonly Adop
     return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
-  `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
+export function toAdoptedId(kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string {
+  // The marker is a part of the base, so that the entry counts until the next write of the object.
+  const base = baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
+  return `${stored.id}@${base}.${declared}`
+}
 
 /** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
 export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {

@@ -159,13 +159,6 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 
-function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
-  const { requestId, organizationId, serviceId, serverUrl } = result.document
-  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
-  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
-  return toErrorResult(result.document.operation, error, subject, footers)
-}
-
 /** The run ends with an error if one cannot be written. */
 export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string, used: UsedFiles): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
@@ -175,7 +168,10 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   // Files usually fail for the same reason, so more failures than this are not named.
   const message = [...listFirst(failures, 3, (count) => `… and ${count} more`), summary].join('\n')
   const files = result.files.filter(({ isEssential }) => !isEssential)
-  return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
+  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
+  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
+  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers), files }
 }
 
 /** A failure becomes a warning and does not change the verdict. Resolves to the number of warnings. */

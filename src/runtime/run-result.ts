@@ -40,7 +40,8 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
   const described = describeVerdict(status, verdict, report.headline, isLenient)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
-  const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
+  const kind = verdict.exit === 'denied' ? 'permission' : verdict.exit === 'canceled' ? 'canceled' : 'incomplete'
+  const error = status === 'error' && { error: { kind, message: failureReason, diagnostics: [], retryable: false } as const }
   const document = { operation: name, status, failureReason, ...subject, ...error, ...fields }
   const blocks = [...described.blocks, ...composeBlocks(report.blocks), footerOf(subject, startedAtMs, report.services)]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
@@ -69,11 +70,6 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
     })
     return (await Promise.all(written)).flat()
   }
-}
-
-function incompleteError(message: string, { exit }: Verdict): ResultError {
-  const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
-  return { kind, message, diagnostics: [], retryable: false }
 }
 
 function exitCodeFor(status: Status, exit: Verdict['exit']) {

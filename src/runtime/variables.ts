@@ -41,13 +41,11 @@ export function checkVariables(env: Variables) {
   }
 }
 
+/** Undefined for a name that resembles none. */
 function describeUnread(variable: string, name: string) {
   // A shorter word resembles too many names.
   const meant = name.length < 5 ? undefined : meantName(name, knownNames)
-  return meant && describeMeant(variable, meant)
-}
-
-function describeMeant(variable: string, meant: string) {
+  if (meant === undefined) return undefined
   if (variableNames.includes(meant)) return `unknown variable; did you mean ${toEnvironmentName(meant)}?`
   const rule = 'only common inputs have a variable'
   if (variable === toEnvironmentName(meant))

@@ -194,7 +194,11 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     if (budgets === undefined || 'failure' in facts.usage) return undefined
     const { records } = facts.usage
     const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
-    if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
+    const isCounted = budgets.some(
+      ({ scope }) =>
+        (scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))) && recordsInScope(own, scope, records).length > 0,
+    )
+    if (own.length === 0 || isCounted) return undefined
     return {
       about: `budget ${service.id}`,
       evidence: 'No budget of the budgets file counts the usage of this service',
@@ -268,11 +272,6 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
       },
     ]
   })
-}
-
-function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService) {
-  const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
-  return isTagged && recordsInScope(own, scope, all).length > 0
 }
 
 /** The name of a service, with the id where another one has that name. */

@@ -51,10 +51,17 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
 export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
   const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
+  // Reasons that did not fit into the first line.
+  const reasons = blocks[1]?.kind === 'list' ? blocks[1].items : []
   // The first line of an error says only that there was one.
   const [first = [], ...more] =
     error === undefined
-      ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...listFirst(run.keyLines(), maxLines, andOthers)]
+      ? [
+          lineOf('verdict'),
+          ...listFirst(reasons, maxLines, andOthers),
+          ...diagnosticLines(run),
+          ...listFirst(run.keyLines(), maxLines, andOthers),
+        ]
       : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
   return {
@@ -75,12 +82,6 @@ export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'chan
 const maxLines = 5
 
 const andOthers = (count: number) => say`… and ${count} more`
-
-/** Reasons that did not fit into the first line. */
-function otherReasons([, second]: readonly Block[]) {
-  const reasons = second?.kind === 'list' ? second.items : []
-  return listFirst(reasons, maxLines, andOthers)
-}
 
 /** A verdict about files has only the number of their errors or warnings. */
 function diagnosticLines({ blocks, document: { status } }: FinishedRun) {

@@ -171,12 +171,10 @@ const reads: readonly (readonly [path: string, permission: Permission, read: (ca
 
 function matchPath(pattern: URLPattern, path: string): PathParam | undefined {
   const pathname = pathnameOf(path)
-  const match = isRewrittenByUrlPattern(pathname) ? null : pattern.exec({ pathname })
+  // URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
+  const match = !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname) ? null : pattern.exec({ pathname })
   return match === null ? undefined : (name) => match.pathname.groups[name] ?? ''
 }
-
-// URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
-const isRewrittenByUrlPattern = (pathname: string) => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
 
 function requireService({ organization, param }: PlatformCall): Service {
   const id = param('serviceId')

@@ -171,13 +171,11 @@ export function explainStoppedTask(alerts: readonly Body[], nowMs: number): stri
   return `the server has evaluated no alert since ${formatMoment(Math.max(...overdue))} (${plural(overdue.length, 'alert')} overdue), so none sends a notification: its alert task does not run`
 }
 
-/** The server looks for due evaluations once a minute. */
-const tickMs = minuteMs
-
 /** The latest time of the next evaluation. A start in the future delays it. Undefined for an interval that this version does not know. */
 export function nextEvaluationMs(alert: Body, nowMs: number): number | undefined {
   const intervalMs = intervalMsOf(alert.interval)
   if (intervalMs === undefined) return undefined
   const startMs = startMsOf(alert)
-  return (startMs !== undefined && startMs > nowMs ? startMs + intervalMs : borderAfter(nowMs, intervalMs)) + tickMs
+  // The server looks for due evaluations once a minute.
+  return (startMs !== undefined && startMs > nowMs ? startMs + intervalMs : borderAfter(nowMs, intervalMs)) + minuteMs
 }

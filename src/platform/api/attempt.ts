@@ -40,8 +40,9 @@ export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<Attemp
 function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
   const parsed = parseBody(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
-  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
-  const known = { status, headers, ...(requestId !== undefined && { requestId }) }
+  const requestId = requestIdOf('json' in parsed ? parsed.json : undefined, headers['x-request-id'])
+  // Outputs contain the request id unchanged, so an id that holds a secret is dropped.
+  const known = { status, headers, ...(requestId !== undefined && redact(requestId) === requestId && { requestId }) }
   if (status >= 400) {
     const words = 'json' in parsed ? messageIn(parsed.json, redact) : bareText(answer.text, redact)
     const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
@@ -62,12 +63,6 @@ function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: Attem
   if (answer.text === '') return fail('unreadable', 'the answer is empty')
   const words = messageIn(parsed.json, redact)
   return fail('unfit', words === '' ? result.mismatch : `${result.mismatch}; message of the API: ${quote(words)}`)
-}
-
-// Outputs contain the request id unchanged, so an id that holds a secret is dropped.
-function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
-  const requestId = requestIdOf(json, headers['x-request-id'])
-  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
 }
 
 /** The data of the only event of a stream (WHATWG HTML, section 9.2.6), or another text. */

@@ -12,14 +12,11 @@ interface Unwrapped {
 /** Removes `{ result }`, `{ data }` or `{ result: { data } }`. */
 export function unwrap(json: unknown): Unwrapped {
   if (!isMapping(json)) return { payload: json, prefix: '' }
-  if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
-  if (Object.hasOwn(json, 'data')) return { payload: json.data, prefix: 'data' }
-  return { payload: json, prefix: '' }
-}
-
-function unwrapOnceMore(result: unknown): Unwrapped {
-  const isWrapping = isMapping(result) && isMapping(result.data) && Object.keys(result).length === 1
-  return isWrapping ? { payload: result.data, prefix: 'result.data' } : { payload: result, prefix: 'result' }
+  const { result, data } = json
+  if (isMapping(result) && isMapping(result.data) && Object.keys(result).length === 1)
+    return { payload: result.data, prefix: 'result.data' }
+  if (Object.hasOwn(json, 'result')) return { payload: result, prefix: 'result' }
+  return Object.hasOwn(json, 'data') ? { payload: data, prefix: 'data' } : { payload: json, prefix: '' }
 }
 
 /** Lists come bare, or once more inside `{data: []}`. */

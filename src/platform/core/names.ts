@@ -30,8 +30,12 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 }
 
 /** The nearest known name, or the only one that starts with what was written. */
-export const meantName = (given: string, known: readonly string[]): string | undefined =>
-  nearestName(given, known) ?? onlyCompletion(given, known)
+export function meantName(given: string, known: readonly string[]): string | undefined {
+  const nearest = nearestName(given, known)
+  if (nearest !== undefined || given.length < 4) return nearest
+  const longer = known.filter((name) => plain(name).startsWith(plain(given)))
+  return longer.length === 1 ? longer[0] : undefined
+}
 
 /** `; did you mean "x"?`, or empty. Compares the first known names. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
@@ -65,11 +69,6 @@ export function nearestDurations(given: string, known: readonly string[]): strin
 
 const asQuestion = (found: readonly { readonly name: string }[]) =>
   found.length === 0 ? '' : `; did you mean ${found.map(({ name }) => `"${name}"`).join(' or ')}?`
-
-function onlyCompletion(given: string, known: readonly string[]) {
-  const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
-  return longer.length === 1 ? longer[0] : undefined
-}
 
 // Case, dashes and underscores count as no difference. Only the beginning of a very long name is compared.
 const plain = (name: string) => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')

@@ -68,19 +68,15 @@ function blockLines(block: Block, style: TerminalStyle) {
 /** `lead` begins the first line, and the others are below its text. */
 const indented = (lead: string, lines: readonly string[]) => lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
 
-function chartLines(block: BlockOf<'chart'>, style: TerminalStyle) {
-  const bars = sparkline(block.points.map(({ value }) => value))
-  const width = widthOf(style)
-  const range = wrap(chartRange(block), width)
-  if (block.title.length + 2 + bars.length <= width) return [`${block.title}  ${bars}`, ...range]
-  const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
-  return [block.title, ...rows, ...range]
-}
-
-function chartRange({ points, unit }: BlockOf<'chart'>) {
+function chartLines({ title, points, unit }: BlockOf<'chart'>, style: TerminalStyle) {
   const values = points.map(({ value }) => value)
-  const range = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
-  return `${points[0]?.label} to ${points.at(-1)?.label}: ${range}`
+  const bars = sparkline(values)
+  const width = widthOf(style)
+  const ends = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
+  const range = wrap(`${points[0]?.label} to ${points.at(-1)?.label}: ${ends}`, width)
+  if (title.length + 2 + bars.length <= width) return [`${title}  ${bars}`, ...range]
+  const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
+  return [title, ...rows, ...range]
 }
 
 /** Longer tables would scroll the verdict out of sight. */

@@ -89,7 +89,13 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
 
 /** The operation, or else the list of operations. Throws an InputError for an unknown name. */
 export async function describeForPrograms(name: string | undefined): Promise<JsonSchema> {
-  if (name === undefined) return { version, operations: await Promise.all(operationNames.map(listedOperation)) }
+  if (name === undefined) {
+    const listed = operationNames.map(async (one) => {
+      const { summary, effect }: Operation = await operations[one]()
+      return { operation: one, effect, summary, schema: `watchkeeper schema ${one}` }
+    })
+    return { version, operations: await Promise.all(listed) }
+  }
   if (!isOperationName(name))
     throw inputError(
       'operation',
@@ -101,9 +107,4 @@ export async function describeForPrograms(name: string | undefined): Promise<Jso
     commonInputs: describeInputs(settingsSchema.shape),
     commonOutputs: commonOutputs.map(({ name: output, description }) => ({ name: output, field: toCamel(output), description })),
   }
-}
-
-async function listedOperation(name: OperationName): Promise<JsonSchema> {
-  const { summary, effect }: Operation = await operations[name]()
-  return { operation: name, effect, summary, schema: `watchkeeper schema ${name}` }
 }
