@@ -11,7 +11,7 @@ import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './d
 import { tilesNamed } from './dashboard/tiles.ts'
 import { type Directory, type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
-import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext, ResolvedDeclaration } from './kind.ts'
+import type { Body, DeclaredObject, FileContext, PlannedTiles, ResolveContext, ResolvedDeclaration } from './kind.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -191,7 +191,7 @@ interface SpelledMap {
   readonly body: Body
 }
 
-function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknown): Body | string {
+function findTile({ tiles, keptTiles }: PlannedTiles, spelled: unknown): Body | string {
   const id = ownValue(spelled, 'id')
   const name = String(spelled)
   const [tile, second] = id === undefined ? tilesNamed(tiles, name, keptTiles) : [tiles.find((one) => one.id === id)]

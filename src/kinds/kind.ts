@@ -123,12 +123,15 @@ export interface TileOwners {
   ownerOf(tileId: unknown): 'ours' | 'ending' | undefined
 }
 
-export interface AlertTarget {
-  /** Undefined for an object that is not created yet. */
-  readonly id: string | undefined
-  /** The tiles of a dashboard after the plan, each with its id where it has one. */
+/** The tiles of a dashboard after the plan, each with its id where it has one. */
+export interface PlannedTiles {
   readonly tiles: readonly Body[]
   readonly keptTiles?: KeptTiles | undefined
+}
+
+export interface AlertTarget extends PlannedTiles {
+  /** Undefined for an object that is not created yet. */
+  readonly id: string | undefined
 }
 
 /** What an object is called, and whose it is. The markers are a part of its body. */

@@ -42,7 +42,9 @@ interface Publisher {
   readonly linkTo?: LinkTo
 }
 
-export interface Surface extends Publisher, Pick<RunDeps, 'confirm' | 'openGitHub'> {
+export interface Surface extends Publisher {
+  readonly confirm?: RunDeps['confirm']
+  readonly openGitHub?: RunDeps['openGitHub']
   readonly env: Variables
   readonly cancellation: Cancellation
   readonly isAction?: boolean

@@ -206,7 +206,7 @@ const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
     return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
   })
 
-export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
+export interface RunConnection extends ApiConnection {
   readonly isUnencrypted: boolean
 }
 

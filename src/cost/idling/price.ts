@@ -2,7 +2,7 @@ import { borderBefore, intervalMsOf, startMsOf } from '../../kinds/alert/schedul
 import type { Body } from '../../kinds/kind.ts'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
-import type { KnownDay, ServiceProfile } from './profile.ts'
+import type { ObservedDay, ServiceProfile } from './profile.ts'
 
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
@@ -82,8 +82,6 @@ function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: Al
     return value
   }
 }
-
-type ObservedDay = Pick<KnownDay, 'fromMs' | 'awake'>
 
 function minutesAwake({ fromMs, awake }: ObservedDay) {
   const minutes = new Array<number>(dayMinutes).fill(0)

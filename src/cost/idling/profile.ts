@@ -30,10 +30,14 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** A day whose usage is final, and on which the service was awake or asleep all the time. A stopped service does not show how it sleeps. */
-export interface KnownDay extends Interval {
-  readonly day: Day
+/** The times of a day at which a service was awake. */
+export interface ObservedDay extends Interval {
   readonly awake: readonly Interval[]
+}
+
+/** A day whose usage is final, and on which the service was awake or asleep all the time. A stopped service does not show how it sleeps. */
+interface KnownDay extends ObservedDay {
+  readonly day: Day
   readonly credits: number
 }
 

@@ -60,7 +60,6 @@ export const maxBodyCharacters = 65_536
 
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** Keeps within the limit, and folds the report of `old`, the current body, under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
@@ -254,12 +253,17 @@ export function isKept(before: Outcome | undefined, { outcome, hasWritten = fals
 }
 
 /** Plan and apply are often different jobs, and say one thing about a project, an environment and a service. */
-export const isShared = ({ operation }: Pick<SyncContent, 'operation'>): boolean => operation === 'plan' || operation === 'apply'
+export const isShared = (operation: string): boolean => operation === 'plan' || operation === 'apply'
 
-export interface SyncContext {
+export interface BodyContext {
   readonly content: SyncContent
   readonly run: GitHubRun
   readonly label: string
+  readonly redact: Redact
+  readonly linkTo?: LinkTo | undefined
+}
+
+export interface SyncContext extends BodyContext {
   /** The label that the comment had in an earlier version. */
   readonly oldLabel?: string | undefined
   /** The workflow, or the label that the user gave. */
@@ -267,8 +271,6 @@ export interface SyncContext {
   readonly client: GitHubClient
   /** Comments and issues of other accounts are never touched. */
   readonly author: Author
-  readonly redact: Redact
-  readonly linkTo?: LinkTo | undefined
   readonly deps: SendDeps
 }
 

@@ -3,7 +3,6 @@ import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { describeMismatch } from '../../platform/core/mismatch.ts'
 import { quote } from '../../platform/core/text.ts'
-import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
@@ -209,7 +208,6 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
       const outcome = await sendOnce(transport, {
         ...given,
-        userAgent: `watchkeeper/${version}`,
         timeoutMs: Math.min(limits.requestMs, leftMs),
         // The first signal stops reads, and a write gets time to finish.
         signal: isRead ? cancellation.stop : cancellation.abort,

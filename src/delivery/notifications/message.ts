@@ -3,6 +3,7 @@ import { type Inline, join, type Line, say, strong, toPlainText, trusted, untrus
 import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/run-page.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
+import type { RunSubject } from '../../platform/operation/result.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
 
 /** `unknown`: nothing keeps the last state, or it could not be read. */
@@ -34,7 +35,7 @@ export interface Message extends Origin {
 }
 
 interface FinishedRun {
-  readonly document: Pick<Message, 'operation' | 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
+  readonly document: RunSubject & { readonly operation: string; readonly status: Status }
   readonly blocks: readonly Block[]
   keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
@@ -48,7 +49,7 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
   issueUrl: issueNumber === undefined ? undefined : issuePageOf(env, issueNumber),
 })
 
-export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
+export function messageOf(run: FinishedRun, facts: Origin & { readonly title: Inline; readonly change: StateChange }): Message {
   const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
   // Reasons that did not fit into the first line.

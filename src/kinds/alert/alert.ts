@@ -97,7 +97,7 @@ export type Alert = z.output<typeof alertSchema>
  * Undefined where there is nothing like that, and where `declared` states it in `raw`. Other unknown fields are kept. Newer servers than
  * HyperDX 2.36 have these.
  */
-export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert, 'raw'> = {}): string | undefined {
+export function unknownFormOf(stored: StoredObject, declared: { readonly raw?: DeclaredAlert['raw'] } = {}): string | undefined {
   const unstated = Object.entries(stored).filter(([field]) => !Object.hasOwn(declared.raw ?? {}, field))
   const { source, detectionMode, anomalyConfig }: Body = Object.fromEntries(unstated)
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`

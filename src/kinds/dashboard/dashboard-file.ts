@@ -216,11 +216,14 @@ export const describeWebAppFile = (name: string): string => `is a dashboard of t
 const translateWith = (name: string) =>
   `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`
 
-export interface Place {
-  readonly x: number
-  readonly y: number
+interface TileSize {
   readonly w: number
   readonly h: number
+}
+
+export interface Place extends TileSize {
+  readonly x: number
+  readonly y: number
 }
 
 /** The layout of one tile: its whole place, or only a size, or nothing. */
@@ -235,14 +238,14 @@ export interface TileLayout {
 
 export const gridColumns = 24
 
-const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
+const sizes: Readonly<Record<string, TileSize>> = {
   number: { w: 6, h: 4 },
   search: { w: 24, h: 8 },
   event_patterns: { w: 24, h: 8 },
   markdown: { w: 24, h: 3 },
 }
 
-const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
+const defaultSize = (displayType: unknown): TileSize =>
   (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? { w: 12, h: 6 }
 
 const overlaps = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h

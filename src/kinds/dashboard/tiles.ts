@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
-import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
+import { type Body, type DeclaredObject, type KeptTiles, listOf, type PlannedTiles, type ResolveContext } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
 import { builtConfig, writtenConfig } from './dashboard.ts'
 import { declaresNoTiles, findOverlaps, gridOf, type Place, placeTiles } from './dashboard-file.ts'
@@ -99,7 +99,7 @@ export function arrangeTiles(
   tiles: readonly Body[],
   { queries, spelled }: DeclaredObject,
   { stored, tileOwners }: ResolveContext,
-): Omit<AlertTarget, 'id'> {
+): PlannedTiles {
   if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()

@@ -8,7 +8,7 @@ import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { FailedAttempt, RetryDecision } from '../http/send.ts'
 import type { Method } from '../http/transport.ts'
 import type { AttemptFailure } from './attempt.ts'
-import { type ApiRequest, isWriteRequest, type Subject } from './call.ts'
+import { isWriteRequest, type RequestMethod } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
 export interface ConnectionInputs {
@@ -21,7 +21,9 @@ export interface ConnectionInputs {
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
 
 /** Messages may contain these facts: none is a secret. */
-export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
+export interface RequestFacts extends RequestMethod {
+  readonly noun: string
+  readonly missing?: string
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean
   /** Includes the query. */
@@ -74,7 +76,7 @@ export function missingSqlKey(why: string): InputError {
 
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
-export const isOutcomeUnknown = (request: Pick<ApiRequest, 'method' | 'isSafe'>, end: { readonly isOutcomeUnknown: boolean }): boolean =>
+export const isOutcomeUnknown = (request: RequestMethod, end: { readonly isOutcomeUnknown: boolean }): boolean =>
   isWriteRequest(request) && end.isOutcomeUnknown
 
 /** `nowMs` is in milliseconds since the epoch. */

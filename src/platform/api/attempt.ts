@@ -40,9 +40,10 @@ export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<Attemp
 function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
   const parsed = parseBody(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
-  const requestId = requestIdOf('json' in parsed ? parsed.json : undefined, headers['x-request-id'])
+  const id = requestIdOf('json' in parsed ? parsed.json : undefined, headers['x-request-id'])
   // Outputs contain the request id unchanged, so an id that holds a secret is dropped.
-  const known = { status, headers, ...(requestId !== undefined && redact(requestId) === requestId && { requestId }) }
+  const requestId = id !== undefined && redact(id) === id ? id : undefined
+  const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
     const words = 'json' in parsed ? messageIn(parsed.json, redact) : bareText(answer.text, redact)
     const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)

@@ -6,7 +6,7 @@ import { type Pacer, pacerFor, type Quota } from '../http/rate-limit.ts'
 import type { SendDeps } from '../http/send.ts'
 import { createTransport } from '../http/transport.ts'
 import type { ConnectionInputs } from './api-error.ts'
-import type { Call } from './call.ts'
+import type { ApiRequest, Call } from './call.ts'
 import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
 import { createRequester, type Endpoint, type RequesterOptions } from './requester.ts'
@@ -40,8 +40,7 @@ export interface WriteApi extends ReadApi {
 }
 
 interface ReadCall<T> extends Call<T> {
-  readonly request: Omit<Call<T>['request'], 'method' | 'isSafe'> &
-    ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
+  readonly request: ApiRequest & ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
 }
 
 export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
@@ -57,7 +56,6 @@ export interface ApiConnection {
   readonly observabilityPath: string
   readonly credentials: Credentials
   readonly proxy: ProxySettings
-  readonly userAgent: string
   readonly maxAttempts: number
   readonly deadlineMs: number
   readonly sqlFunctions: readonly string[]
@@ -82,8 +80,7 @@ export function openApi(
   connection: ApiConnection,
   options: SendDeps & Pick<RequesterOptions, 'debug'> & { readonly hideUrls: ReadApi['hideUrls'] },
 ): ApiSession {
-  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } =
-    connection
+  const { baseUrl, profile, observabilityPath, credentials, proxy, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } = connection
   const { clock } = options
   // When one of several requests fails, the others would be retried long after the report.
   const closing = new AbortController()
@@ -111,9 +108,9 @@ export function openApi(
   const onRequestId = (id: string): void => {
     lastRequestId = id
   }
-  const settings: RequesterOptions = { ...options, cancellation, endpoint, profile, userAgent, maxAttempts, deadlineMs, onRequestId }
+  const settings: RequesterOptions = { ...options, cancellation, endpoint, profile, maxAttempts, deadlineMs, onRequestId }
   const requester = createRequester(settings)
-  const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
+  const readVersion = createVersionCheck({ baseUrl, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
   const request = async <T>(call: Call<T>): Promise<T> => {
     await serverVersion()

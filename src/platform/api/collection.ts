@@ -3,7 +3,7 @@ import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
-import type { ApiRequest, Reconciled, RequestRules, Subject } from './call.ts'
+import type { ApiRequest, Reconciled, RequestRules, SendOptions, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
 import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
@@ -57,9 +57,6 @@ export interface Updated<T> {
   readonly object: T
   readonly isWritten: boolean
 }
-
-/** A request that was not sent yet is not sent after `notAfter` is aborted. */
-export type SendOptions = Pick<RequestRules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
 
 interface RemoveOptions<T> extends SendOptions {
   /** Throws to keep the object. Called for every reading. */

@@ -26,7 +26,6 @@ export interface Endpoint {
 export interface RequesterOptions extends SendDeps {
   readonly endpoint: Endpoint
   readonly profile: Profile
-  readonly userAgent: string
   readonly maxAttempts: number
   /** Limit for all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
@@ -44,7 +43,7 @@ interface Admitted extends ToSend {
 
 /** Keeps to the rate limit and the deadline, and retries by `retryPolicyFor`. */
 export function createRequester(options: RequesterOptions) {
-  const { endpoint, userAgent, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
+  const { endpoint, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
   const remainingMs = startDeadline(clock, options.deadlineMs)
   const note = createNotes(options)
   const admit = createAdmit(options, remainingMs, note)
@@ -91,7 +90,6 @@ export function createRequester(options: RequesterOptions) {
             body: body === undefined ? undefined : JSON.stringify(body),
             authorization: endpoint.authorization,
             ...(request.isTool && { acceptsEvents: true }),
-            userAgent,
             timeoutMs: facts.timeoutMs,
             signal: cancellation.abort,
           },

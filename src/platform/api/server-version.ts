@@ -11,7 +11,6 @@ export const oldestRelease = '2.30'
 interface VersionOptions {
   /** Ends in `/api/v2`. */
   readonly baseUrl: URL
-  readonly userAgent: string
   readonly transport: Transport
   readonly signal: AbortSignal
   readonly deadlineMs: number
@@ -44,13 +43,12 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
 
 const toHealthUrl = (baseUrl: URL) => besideApiUrl(baseUrl, '/health')
 
-async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions) {
+async function readVersion({ baseUrl, transport, signal, deadlineMs }: VersionOptions) {
   const outcome = await sendOnce(transport, {
     method: 'GET',
     url: toHealthUrl(baseUrl),
     body: undefined,
     authorization: undefined,
-    userAgent,
     timeoutMs: Math.min(5_000, deadlineMs),
     signal,
   })

@@ -5,7 +5,7 @@ import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { toCamel } from '../../platform/core/names.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { settingsSchema } from '../../platform/operation/inputs.ts'
-import type { ResultDocument } from '../../platform/operation/result.ts'
+import type { ResultDocument, RunSubject } from '../../platform/operation/result.ts'
 import { toResultTexts, withReports, writeEssentialFiles, writeOutputFiles } from '../publish.ts'
 import { type NotifySetting, runOperation } from '../run.ts'
 import { type UsedFiles, workspaceFiles } from '../workspace.ts'
@@ -31,13 +31,14 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, 'war
 type Pascal<Text extends string> = Text extends `${infer Head}-${infer Rest}` ? `${Capitalize<Head>}${Pascal<Rest>}` : Capitalize<Text>
 
 /** The inputs of an operation, by camelCase name, and the reports that it writes. */
-export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']> & Pick<z.input<typeof settingsSchema>, 'reports'>
+export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']> & {
+  readonly reports?: z.input<typeof settingsSchema>['reports']
+}
 
 /** The result of an operation: its own fields and the verdict. A failed gate is a result with `status: 'fail'`, not an exception. */
-export type ResultOf<Name extends OperationName> = Pick<
-  ResultDocument,
-  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'
-> & {
+export type ResultOf<Name extends OperationName> = RunSubject & {
+  readonly operation: string
+  readonly failureReason: string
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.input<Operations[Name]['output']> & z.input<Operations[Name]['details']>>
 
