@@ -9,10 +9,6 @@ import { type Answer, createTransport, type Exchange } from '../../platform/http
 import type { Deployment } from '../../platform/operation/operation.ts'
 import type { GitHubRun } from './run.ts'
 
-// Octokit would print text of the server to a stream in which the runner executes commands.
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
-
 /** An absent field stays as it is. */
 interface IssueChange {
   readonly title?: string
@@ -21,11 +17,8 @@ interface IssueChange {
   readonly close?: 'completed' | 'not_planned'
 }
 
-/**
- * https://docs.github.com/en/rest for the repository of the run. Methods throw what `toGitHubError` understands. Loads octokit, and opens
- * no connection. Close it after use.
- */
-export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+/** Loads octokit, whose requests are those of this project. */
+async function connectOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
   /** The parser of octokit takes minutes for some answers. It calls this as the global `fetch`. */
@@ -42,11 +35,19 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     const kept = headers.link === undefined ? [] : [['link', headers.link]]
     return { url, status, headers: kept, body: parseJsonOrUndefined(text) ?? text }
   }
-  const octokit = getOctokit(token, {
-    baseUrl: run.apiUrl.href.replace(/\/$/, ''),
-    request: { fetch, parseSuccessResponseBody: false, log: silent },
-    log: silent,
-  })
+  // Octokit would print text of the server to a stream in which the runner executes commands.
+  const nothing = () => undefined
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+  const baseUrl = run.apiUrl.href.replace(/\/$/, '')
+  return { octokit: getOctokit(token, { baseUrl, request: { fetch, parseSuccessResponseBody: false, log }, log }), close }
+}
+
+/**
+ * https://docs.github.com/en/rest for the repository of the run. Methods throw what `toGitHubError` understands. Opens no connection. Close
+ * it after use.
+ */
+export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+  const { octokit, close } = await connectOctokit(run, token, deps, limits)
   const repository = { owner: run.owner, repo: run.repository }
   const { git, issues, pulls, repos } = octokit.rest
   const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const
@@ -193,7 +194,7 @@ export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
+function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
