@@ -82,23 +82,17 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLen
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
     const all = isLenient ? [...reasons, say`reported as a warning because of warn-only`] : reasons
-    return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
+    const line = all.length === 0 ? headline : say`${headline}: ${join(all, '; ')}`
+    return { line, blocks: all.length <= 2 ? verdictBlocks(status, line, []) : verdictBlocks(status, headline, all) }
   }
   const line = isLenient ? say`${whole} The setting warn-only makes this failure a warning.` : whole
-  const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
-  return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
+  return { line: join([line, ...reasons], ' '), blocks: verdictBlocks(status, line, reasons) }
 }
 
-function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
-  if (reasons.length <= 2) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
-  return [
-    { kind: 'verdict', status, line: headline },
-    { kind: 'list', items: reasons },
-  ]
-}
-
-const withReasons = (headline: Line, reasons: readonly Line[]) =>
-  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
+const verdictBlocks = (status: Status, line: Line, reasons: readonly Line[]): readonly Block[] => [
+  { kind: 'verdict', status, line },
+  ...(reasons.length === 0 ? [] : [{ kind: 'list', items: reasons } as const]),
+]
 
 /** `startedAtMs`: milliseconds since the epoch. */
 export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, startedAtMs: number, services?: Line): Block {

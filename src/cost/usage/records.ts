@@ -112,7 +112,7 @@ function tallyRecords<Key>(
 
 export const tallyDays = (records: readonly UsageRecord[]) => tallyRecords<Day>(records, ({ date, total }) => [[date, total]])
 
-type UsageGroup = z.output<ReturnType<typeof groupSchema>>
+export type UsageGroup = z.output<ReturnType<typeof groupSchema>>
 
 export const groupSchema = () =>
   z.object({

@@ -24,7 +24,7 @@ import {
   unitWords,
   withPrice,
 } from './phrases.ts'
-import { createLabels } from './records.ts'
+import { createLabels, type UsageGroup } from './records.ts'
 import type { UsageResult } from './result.ts'
 import { usageChart } from './usage-chart.ts'
 
@@ -426,13 +426,11 @@ function groupTables(result: UsageResult): Part {
   ]
 }
 
-type Groups = UsageResult['byEntity']
-
 function shareTable(
   title: string,
-  groups: Groups,
+  groups: readonly UsageGroup[],
   { grandTotalCredits, creditPrice, unit, provisionalCredits }: UsageResult,
-  names: Readonly<Record<string, (group: Groups[number]) => Cell>>,
+  names: Readonly<Record<string, (group: UsageGroup) => Cell>>,
 ): Part {
   return table(title, groups, {
     ...names,

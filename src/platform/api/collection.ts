@@ -6,7 +6,7 @@ import { ApiError } from './api-error.ts'
 import type { ApiRequest, Reconciled, RequestRules, SendOptions, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
-import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
+import { type Page, type Reader, readList, readOne } from './wire.ts'
 
 /** The longest page that the server answers. */
 export const pageLimit = 1000
@@ -34,8 +34,11 @@ export interface Collection<T extends { readonly id: string }, Body> {
    * sent again only if the object still is as it was before.
    */
   update(api: WriteApi, service: Target, update: ObjectUpdate<T, Body>, options?: SendOptions): Promise<Updated<T>>
-  /** False when it was gone already. Sent at most `maxBasisAgeMs` after the read that was checked. */
-  remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
+  /**
+   * False when it was gone already. Sent at most `maxBasisAgeMs` after the read that was checked: `check` is called for every reading, and
+   * throws to keep the object.
+   */
+  remove(api: WriteApi, service: Target, id: string, options?: SendOptions & { check?(current: T): void | Promise<void> }): Promise<boolean>
 }
 
 export interface Reading<T> {
@@ -56,11 +59,6 @@ export interface ObjectUpdate<T, Body> {
 export interface Updated<T> {
   readonly object: T
   readonly isWritten: boolean
-}
-
-interface RemoveOptions<T> extends SendOptions {
-  /** Throws to keep the object. Called for every reading. */
-  check?(current: T): void | Promise<void>
 }
 
 /**
@@ -108,9 +106,23 @@ function defineReads<T extends { readonly id: string }>({ name, noun, listing, s
     return found
   }
   async function list(api: ReadApi, service: Target, rules?: SendOptions): Promise<DatedList<T>> {
-    const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
+    let readAtMs = Number.POSITIVE_INFINITY
+    const page: ReadPage<T> = (offset) => {
+      // A gateway might not know the parameters: they are given only where they are needed.
+      const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
+      const onAnswer = (atMs: number): void => {
+        readAtMs = Math.min(readAtMs, atMs)
+      }
+      return api.read({
+        request: { method: 'GET', path: all(api, service), ...query },
+        read: readPage,
+        about: { ...about, missing: 'service' },
+        rules: { ...rules, onAnswer },
+      })
+    }
+    const found = listing === 'paged' ? await listPages(page, noun) : { items: (await page(0)).items, mayBeCut: false }
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
-    return found
+    return { ...found, readAtMs }
   }
   return { read, about, all, one, get, list }
 }
@@ -170,7 +182,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         const basis = check && { basis: { readAtMs: () => readAtMs, readAgain } }
         await api.write({
           request: { method: 'DELETE', path: one(api, service, id) },
-          read: readNothing,
+          read: () => ({ value: undefined }),
           about,
           rules: { ...options, ...basis },
         })
@@ -199,36 +211,6 @@ const withoutWriteOnly = (body: unknown, fields: readonly string[]) =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
-
-interface ListRequest<T> {
-  readonly listing: 'paged' | 'whole'
-  readonly readPage: ReturnType<typeof readList<T>>
-  readonly about: Subject
-  readonly path: ApiPath
-}
-
-async function readAllPages<T extends { readonly id: string }>(
-  api: ReadApi,
-  { listing, readPage, about, path }: ListRequest<T>,
-  rules: SendOptions | undefined,
-): Promise<DatedList<T>> {
-  let readAtMs = Number.POSITIVE_INFINITY
-  const page: ReadPage<T> = (offset) => {
-    // A gateway might not know the parameters: they are given only where they are needed.
-    const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
-    const onAnswer = (atMs: number): void => {
-      readAtMs = Math.min(readAtMs, atMs)
-    }
-    return api.read({
-      request: { method: 'GET', path, ...query },
-      read: readPage,
-      about: { ...about, missing: 'service' },
-      rules: { ...rules, onAnswer },
-    })
-  }
-  if (listing === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
-  return { items: (await page(0)).items, mayBeCut: false, readAtMs }
-}
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>
 

@@ -28,7 +28,7 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
     if (version !== undefined && isTooOld(version))
       throw new WatchkeeperError(
         'not-served',
-        `HyperDX ${version} at ${options.baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${toHealthUrl(options.baseUrl).href}`,
+        `HyperDX ${version} at ${options.baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${besideApiUrl(options.baseUrl, '/health').href}`,
       )
     return version
   })
@@ -41,12 +41,10 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
   return url
 }
 
-const toHealthUrl = (baseUrl: URL) => besideApiUrl(baseUrl, '/health')
-
 async function readVersion({ baseUrl, transport, signal, deadlineMs }: VersionOptions) {
   const outcome = await sendOnce(transport, {
     method: 'GET',
-    url: toHealthUrl(baseUrl),
+    url: besideApiUrl(baseUrl, '/health'),
     body: undefined,
     authorization: undefined,
     timeoutMs: Math.min(5_000, deadlineMs),

@@ -68,8 +68,6 @@ export const nameOrEmpty = z
   .nullish()
   .transform((name) => name ?? '')
 
-export const readNothing: Reader<undefined> = () => ({ value: undefined })
-
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 
 export interface Page<T> {
