@@ -204,7 +204,16 @@ export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
   /** The stored body without values that `pull` does not write into the file. */
   pulledPart?(stored: Body, desired: Body): Body
   /** Where `pull` puts objects that no file declares. */
-  readonly file: NewObjectFile
+  readonly file: {
+    /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
+    readonly name?: string
+    /** Whether `pull` adds objects only on request, because several projects can use them. */
+    readonly isOnRequest?: true
+    /** The object in whose file a new one goes, such as the dashboard of an alert. */
+    beside?(fields: Body): { readonly kind: KindName; readonly key: string } | undefined
+    /** Fields that become `defaults` of a new file if all of its objects have the same. */
+    readonly defaultFields?: readonly string[]
+  }
   /** The fields of a file for a body, in the order in which people read them. */
   toFile(body: Body, context: FileContext): Body
 }
@@ -226,17 +235,6 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject>
     KindWire,
     KindFile<Declared>,
     KindRules {}
-
-interface NewObjectFile {
-  /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
-  readonly name?: string
-  /** Whether `pull` adds objects only on request, because several projects can use them. */
-  readonly isOnRequest?: true
-  /** The object in whose file a new one goes, such as the dashboard of an alert. */
-  beside?(fields: Body): Omit<DeclaredKey, 'location'> | undefined
-  /** Fields that become `defaults` of a new file if all of its objects have the same. */
-  readonly defaultFields?: readonly string[]
-}
 
 export interface FileContext {
   readonly key: string

@@ -26,8 +26,6 @@ import {
   type RunRequest,
   readSettings,
   readVariables,
-  settingNames,
-  type Values,
   withoutEmptyInputs,
 } from './settings.ts'
 import { checkVariables } from './variables.ts'
@@ -61,22 +59,8 @@ export async function readInput(request: RunRequest, files: Files) {
     throw inputError('operation', message)
   }
   const { connection, diagnostics } = resolveConnection(settings, operation.scope, env)
-  const known = [...settingNames, ...Object.keys(shape)]
   const all = [
-    ...Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
-      const input = toKebab(one)
-      const dropped = adviceOnDropped(input)
-      const message =
-        dropped === undefined
-          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
-          : `is not an input any more: ${dropped}`
-      return inputDiagnostic(quote(input, 60), message)
-    }),
-    ...(request.isAction === true ? refuseSettings(inputs, { ...settingsSchema.shape, ...shape }) : []),
-    // An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget.
-    ...Object.keys(pick(request.inputs, (one) => isEmptyText(request, request.inputs[one]))).map((one) =>
-      inputDiagnostic(toKebab(one), `is empty; give ${spellInput(toKebab(one))} a value, or leave it out`),
-    ),
+    ...checkNames(name, shape, request),
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.isAction === true) : []),
@@ -112,6 +96,34 @@ export async function readInput(request: RunRequest, files: Files) {
     organizationId: complete.organizationId ?? '',
     target: targetOf(complete, connection),
   }
+}
+
+/** Inputs that the operation does not have, that a step does not set, or that are empty. */
+function checkNames(name: OperationName, shape: Shape, request: RunRequest): readonly Diagnostic[] {
+  const inputs = withoutEmptyInputs(request)
+  const fields: Shape = { ...settingsSchema.shape, ...shape }
+  const known = Object.keys(fields)
+  return [
+    ...Object.keys(pick(inputs, (one) => !known.includes(one))).map((one) => {
+      const input = toKebab(one)
+      const dropped = adviceOnDropped(input)
+      const message =
+        dropped === undefined
+          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
+          : `is not an input any more: ${dropped}`
+      return inputDiagnostic(quote(input, 60), message)
+    }),
+    // A step sets what is about its own run. The rest is set once, for all steps of a job or a runner.
+    ...Object.keys(request.isAction === true ? inputs : {}).flatMap((one) => {
+      if (!fields[one] || metaOf(fields[one]).setting !== 'variable') return []
+      const variable = toEnvironmentName(toKebab(one))
+      return [inputDiagnostic(toKebab(one), `is not an input of the action, but a variable; set ${variable} in env`)]
+    }),
+    // An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget.
+    ...Object.keys(pick(request.inputs, (one) => isEmptyText(request, request.inputs[one]))).map((one) =>
+      inputDiagnostic(toKebab(one), `is empty; give ${spellInput(toKebab(one))} a value, or leave it out`),
+    ),
+  ]
 }
 
 /** GitHub passes a secret, a variable or an input that does not exist as the same empty text. */
@@ -197,14 +209,6 @@ function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
     return !isRepeat
   })
 }
-
-/** A step sets what is about its own run. The rest is set once, for all steps of a job or a runner. */
-const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
-  Object.keys(inputs).flatMap((name) => {
-    if (!shape[name] || metaOf(shape[name]).setting !== 'variable') return []
-    const variable = toEnvironmentName(toKebab(name))
-    return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
-  })
 
 export interface RunConnection extends ApiConnection {
   readonly isUnencrypted: boolean

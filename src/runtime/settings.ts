@@ -34,7 +34,7 @@ export const isEmptyText = ({ areText }: RunRequest, value: unknown): boolean =>
 export const withoutEmptyInputs = (request: RunRequest): Values =>
   Object.fromEntries(Object.entries(request.inputs).filter(([, value]) => !isEmptyText(request, value)))
 
-export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
+const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /** The order of precedence: inputs, variables, the file of the environment, the config file. */
 export async function readSettings(request: RunRequest, files: Files) {

@@ -294,4 +294,4 @@ export type Credits = z.output<typeof creditsOutput> & z.output<ReturnType<typeo
 export const creditsRunOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
   daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date
 
-export type Estimated = Extract<CreditForecast, { status: 'estimated' }>
+type Estimated = Extract<CreditForecast, { status: 'estimated' }>
