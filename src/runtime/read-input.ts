@@ -60,7 +60,7 @@ export async function readInput(request: RunRequest, files: Files) {
   }
   const { connection, diagnostics } = resolveConnection(settings, operation.scope, env)
   const all = [
-    ...checkNames(name, shape, request),
+    ...checkInputNames(name, shape, request),
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.isAction === true) : []),
@@ -99,7 +99,7 @@ export async function readInput(request: RunRequest, files: Files) {
 }
 
 /** Inputs that the operation does not have, that a step does not set, or that are empty. */
-function checkNames(name: OperationName, shape: Shape, request: RunRequest): readonly Diagnostic[] {
+function checkInputNames(name: OperationName, shape: Shape, request: RunRequest): readonly Diagnostic[] {
   const inputs = withoutEmptyInputs(request)
   const fields: Shape = { ...settingsSchema.shape, ...shape }
   const known = Object.keys(fields)
