@@ -273,7 +273,7 @@ export interface CostFacts {
 
 /** Throws an ApiError when the services cannot be read. A key may lack the permission for the others. */
 export async function readCostFacts(api: ReadApi, organizationId: string, nowMs: number): Promise<CostFacts> {
-  // Days of activities before the first day of usage: the state of a service on that day is known by its last change before.
+  // The state of a service on the first day of usage is known by its last change in the two weeks before it.
   const fromMs = Date.parse(usageDays(nowMs).from) - 14 * dayMs
   const [services, activities, usage] = await Promise.all([
     listServices(api, organizationId),

@@ -97,6 +97,10 @@ const declined = [countItem('LogAttributes.event:payment_declined')]
 const failedImports = [countItem('LogAttributes.event:import_failed')]
 const queue = [metricItem('avg', 'payments.queue.depth', 'gauge')]
 const searches = 'LogAttributes.event:search'
+const emptySearches = [countItem(`${searches} LogAttributes.hits:0`, 'empty'), countItem(searches, 'all')]
+const guide = 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`'
+const errorsOnly = { where: 'SeverityText:error', whereLanguage: 'lucene' }
+const indexAge = "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state"
 
 const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: string; readonly tiles: readonly TileSpec[] }[]>> = {
   checkout: [
@@ -105,11 +109,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
       tiles: [
         ...overviewTiles('checkout'),
         { name: 'Orders', w: 6, displayType: 'number', source: 'Traces', select: [countItem('SpanName:PlaceOrder')], color: 'chart-green' },
-        {
-          name: 'How to read this',
-          displayType: 'markdown',
-          markdown: 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`',
-        },
+        { name: 'How to read this', displayType: 'markdown', markdown: guide },
       ],
     },
     {
@@ -142,14 +142,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
     {
       name: 'Checkout logs',
       tiles: [
-        {
-          name: 'Latest errors',
-          displayType: 'search',
-          source: 'Logs',
-          select: 'Timestamp, Body',
-          where: 'SeverityText:error',
-          whereLanguage: 'lucene',
-        },
+        { name: 'Latest errors', displayType: 'search', source: 'Logs', select: 'Timestamp, Body', ...errorsOnly },
         { name: 'Patterns', displayType: 'event_patterns', source: 'Logs', where: 'ServiceName:checkout', whereLanguage: 'lucene' },
       ],
     },
@@ -170,24 +163,14 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
     {
       name: 'Search quality',
       tiles: [
-        {
-          name: 'Searches without results',
-          source: 'Logs',
-          select: [countItem(`${searches} LogAttributes.hits:0`, 'empty'), countItem(searches, 'all')],
-          asRatio: true,
-        },
+        { name: 'Searches without results', source: 'Logs', select: emptySearches, asRatio: true },
         {
           name: 'Slow queries',
           displayType: 'heatmap',
           source: 'Traces',
           select: [{ valueExpression: 'Duration', heatmapScaleType: 'log' }],
         },
-        {
-          name: 'Index age',
-          displayType: 'number',
-          configType: 'sql',
-          sqlTemplate: "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state",
-        },
+        { name: 'Index age', displayType: 'number', configType: 'sql', sqlTemplate: indexAge },
       ],
     },
   ],

@@ -216,6 +216,7 @@ export const builtConfig = z
     showSource('bar', { ...sourced, select: single, ...ranked }),
     showSource('heatmap', {
       ...sourced,
+      // Other charts have an aggregation in its place.
       select: z.array(z.strictObject(heatmapFields).meta({ accepts: Object.keys(heatmapFields).join(', ') })).length(1),
       ...filtered,
     }),
