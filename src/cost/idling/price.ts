@@ -7,12 +7,6 @@ import type { ObservedDay, ServiceProfile } from './profile.ts'
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
 
-export interface Range {
-  readonly low: number
-  readonly expected: number
-  readonly high: number
-}
-
 export const monthDays = 30
 
 /** An alert whose schedule changes: without `before` it is new, and without `after` it is deleted. */
@@ -29,7 +23,7 @@ interface PriceOptions {
 
 export interface AlertPrice {
   /** How much longer the service is awake in a full month with all changes than without them. Not below 0. */
-  readonly added: Range
+  readonly added: { readonly low: number; readonly expected: number; readonly high: number }
   /** Credits of the time that only this alert keeps the service awake after the changes, less that before them. */
   shareOf(change: ScheduleChange): number
 }

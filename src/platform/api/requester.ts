@@ -158,7 +158,7 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
 function createAdmit(
   { endpoint: { pacer }, clock, deadlineMs, cancellation: { stop } }: RequesterOptions,
   remainingMs: () => number,
-  note: Note,
+  note: ReturnType<typeof createNotes>,
 ) {
   const expired = clock.timeout(deadlineMs)
 
@@ -221,12 +221,10 @@ function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number):
 
 const rateLimitReason = 'rate limit'
 
-type Note = (reason: string, waitMs: number, line: string) => void
-
 /** Parallel requests often wait for the same reason, which is worth one line. */
-function createNotes({ clock, note }: SendDeps): Note {
+function createNotes({ clock, note }: SendDeps) {
   const notedUntilMs = new Map<string, number>()
-  return (reason, waitMs, line) => {
+  return (reason: string, waitMs: number, line: string): void => {
     const now = clock.monotonicMs()
     if (now < (notedUntilMs.get(reason) ?? 0)) return
     notedUntilMs.set(reason, now + Math.max(waitMs, 1000))

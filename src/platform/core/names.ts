@@ -48,7 +48,7 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-function secondsIn(text: string) {
+export function secondsIn(text: string): number | undefined {
   const [, count, unit = ''] =
     /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i.exec(text.trim()) ?? []
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
