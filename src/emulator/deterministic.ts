@@ -10,14 +10,13 @@ export interface Ids extends DemoIds {
 
 // Odd, so that every count has its own id. Near the golden section, so that neighbors are far apart.
 const factor = 0x9e3779b97f4a7c15f39cc061n
-const modulus = 1n << 96n
 
 /** The same requests always get the same ids. */
 export function createIds(): Ids {
   let objects = 0n
   let uuids = 0
   return {
-    objectId: () => ((++objects * factor) % modulus).toString(16).padStart(24, '0'),
+    objectId: () => ((++objects * factor) % (1n << 96n)).toString(16).padStart(24, '0'),
     // Version and variant digits as in any random uuid: clients may check them.
     uuid: () => `${(++uuids).toString(16).padStart(8, '0')}-5eed-4000-8000-00000000c0de`,
     reset() {

@@ -99,8 +99,6 @@ export const noRouteResponse = (method: string, path: string): HttpResponse => (
 
 export type ResponseWriter = ReturnType<typeof createResponseWriter>
 
-const gzipAboveBytes = 1024
-
 /** Sends one response, as HTTP requires it or, for faults, as HTTP forbids it. */
 export function createResponseWriter(
   request: IncomingMessage,
@@ -122,7 +120,7 @@ export function createResponseWriter(
     begin,
     send({ status, headers, body }: HttpResponse): void {
       const plain = Buffer.from(body)
-      const isGzipped = acceptsGzip && plain.length > gzipAboveBytes && headers['content-encoding'] === undefined
+      const isGzipped = acceptsGzip && plain.length > 1024 && headers['content-encoding'] === undefined
       const bytes = isGzipped ? gzipSync(plain, { level: 1 }) : plain
       const length = { 'content-length': String(bytes.length) }
       begin(status, { ...headers, ...(isGzipped && { 'content-encoding': 'gzip' }), ...length }).end(bytes)

@@ -35,10 +35,6 @@ function coveredAsDeclared(kind: BasedKind, body: Body, desired: Body): Body {
 export const withBase = (kind: BasedKind, body: Body, desired: Body, base = baseOf(kind, body, desired)): Body =>
   kind.readMarker(body) === undefined ? body : kind.withBase(body, base)
 
-/** The stored object in `adopt`. The marker is a part of it, so that the entry counts until the next write of the object. */
-const entryBaseOf = (kind: BasedKind, stored: StoredObject, desired: Body) =>
-  baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
-
 function markerText(kind: BasedKind, stored: StoredObject) {
   const marker = kind.readMarker(kind.toBody(stored))
   return marker && `${marker.token} ${marker.digest} ${marker.base ?? ''}`
@@ -50,8 +46,6 @@ export interface CurrentObject {
   readonly desired: Body
   readonly common: CommonValues
 }
-
-const maxCuts = 6
 
 /**
  * Whether the object is still as a base has it; undefined for a base that is missing, or of another format. Fields that the server fills in
@@ -68,7 +62,8 @@ export function isAsBase(base: string | undefined, { kind, stored, desired, comm
     ...(kind.newerFields ?? []).map((field) => [[field]]),
     ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
   ]
-  const cuts = groups.length > maxCuts ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
+  // Each group doubles the number of subsets.
+  const cuts = groups.length > 6 ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
   return cuts.some((paths) => {
     const cut = withoutFields(body, paths)
     // A file of today can declare what the one of the base did not.
@@ -123,14 +118,12 @@ export const isReference = (path: string): boolean =>
  */
 export type CommonValues = ReadonlySet<string>
 
-const minObjects = 2
-
 export function findCommonValues(kind: KindWire, all: readonly BodyPair[]): CommonValues {
   const fields = all.flatMap((sides) => undeclaredFields(sides, kind))
   const common = new Set<string>()
   for (const [place, values] of Map.groupBy(fields, (field) => field.place)) {
     const texts = new Set(values.map(({ value, isKnownDefault }) => (isEmpty(value) || isKnownDefault ? '' : canonicalText(value))))
-    if (values.length >= minObjects && texts.size === 1 && !texts.has('')) common.add(place)
+    if (values.length >= 2 && texts.size === 1 && !texts.has('')) common.add(place)
   }
   return common
 }
@@ -227,8 +220,11 @@ export const adoptedIds = (value: z.output<typeof adopt> | false): readonly Adop
     return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
-  `${stored.id}@${entryBaseOf(kind, stored, desired)}.${declared}`
+export function toAdoptedId(kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string {
+  // The marker is a part of the base, so that the entry counts until the next write of the object.
+  const base = baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
+  return `${stored.id}@${base}.${declared}`
+}
 
 /** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
 export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {

@@ -11,7 +11,7 @@ import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './d
 import { tilesNamed } from './dashboard/tiles.ts'
 import { type Directory, type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
-import type { AlertTarget, Body, DeclaredObject, FileContext, ResolveContext, ResolvedDeclaration, UnresolvedReference } from './kind.ts'
+import type { Body, DeclaredObject, FileContext, PlannedTiles, ResolveContext, ResolvedDeclaration, UnresolvedReference } from './kind.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -39,7 +39,7 @@ export function encode(fields: z.ZodObject, declared: DeclaredObject<Body>, cont
   return { body: mapForms(declared.value, fields, encoding(references), []), diagnostics: references.diagnostics }
 }
 
-const encoding = ({ idOf }: ReferenceResolver): FormWalk<readonly PropertyKey[]> => ({
+const encoding = ({ idOf }: ReturnType<typeof createReferenceResolver>): FormWalk<readonly PropertyKey[]> => ({
   into: (path, key) => [...path, key],
   leaf(value, schema) {
     const toWire = schema === undefined ? undefined : metaOf(schema).toWire
@@ -191,7 +191,7 @@ interface SpelledMap {
   readonly body: Body
 }
 
-function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknown): Body | string {
+function findTile({ tiles, keptTiles }: PlannedTiles, spelled: unknown): Body | string {
   const id = ownValue(spelled, 'id')
   const name = String(spelled)
   const [tile, second] = id === undefined ? tilesNamed(tiles, name, keptTiles) : [tiles.find((one) => one.id === id)]
@@ -204,8 +204,6 @@ function findTile({ tiles, keptTiles }: Omit<AlertTarget, 'id'>, spelled: unknow
 }
 
 const objectId = /^[0-9a-f]{24}$/
-
-type ReferenceResolver = ReturnType<typeof createReferenceResolver>
 
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 function createReferenceResolver(declared: DeclaredObject, context: ResolveContext) {

@@ -71,17 +71,14 @@ export function createDirectory(lists: DirectoryLists): Directory {
   const tiles = dashboard.flatMap(({ id, tiles: own }) =>
     own.flatMap((tile) => [tile, { id: placeOfTile(String(id), tile.id), name: tile.name }]),
   )
-  return toDirectory({ all: { dashboard, savedSearch, source, webhook, connection }, tiles, unnamed: new Set() })
+  return toDirectory({ dashboard, savedSearch, source, webhook, connection }, tiles, new Set())
 }
 
-interface Indexed {
-  readonly all: Readonly<Record<ReferableKind, readonly Named[]>>
-  readonly tiles: readonly Named[]
-  readonly unnamed: ReadonlySet<Named>
-}
-
-function toDirectory(indexed: Indexed): Directory {
-  const { all, tiles, unnamed } = indexed
+function toDirectory(
+  all: Readonly<Record<ReferableKind, readonly Named[]>>,
+  tiles: readonly Named[],
+  unnamed: ReadonlySet<Named>,
+): Directory {
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
   const indexes = new Map(Object.entries(all).map(([kind, things]) => [kind, toIndex(things, unnamed)]))
@@ -106,10 +103,10 @@ function toDirectory(indexed: Indexed): Directory {
     withPlanned(kind, planned) {
       if (planned.length === 0) return this
       const replaced = new Set(planned.map(({ stored }) => stored))
-      return toDirectory({ ...indexed, all: { ...all, [kind]: [...all[kind].filter((one) => !replaced.has(one)), ...planned] } })
+      return toDirectory({ ...all, [kind]: [...all[kind].filter((one) => !replaced.has(one)), ...planned] }, tiles, unnamed)
     },
     withoutNames(objects) {
-      return objects.length === 0 ? this : toDirectory({ ...indexed, unnamed: new Set([...unnamed, ...objects]) })
+      return objects.length === 0 ? this : toDirectory(all, tiles, new Set([...unnamed, ...objects]))
     },
   }
 }

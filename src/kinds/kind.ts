@@ -130,12 +130,15 @@ export interface TileOwners {
   ownerOf(tileId: unknown): 'ours' | 'held' | 'ending' | undefined
 }
 
-export interface AlertTarget {
-  /** Undefined for an object that is not created yet. */
-  readonly id: string | undefined
-  /** The tiles of a dashboard after the plan, each with its id where it has one. */
+/** The tiles of a dashboard after the plan, each with its id where it has one. */
+export interface PlannedTiles {
   readonly tiles: readonly Body[]
   readonly keptTiles?: KeptTiles | undefined
+}
+
+export interface AlertTarget extends PlannedTiles {
+  /** Undefined for an object that is not created yet. */
+  readonly id: string | undefined
 }
 
 /** What an object is called, and whose it is. The markers are a part of its body. */
@@ -208,7 +211,16 @@ export interface KindFile<Declared extends DeclaredObject = DeclaredObject> {
   /** The stored body without values that `pull` does not write into the file. */
   pulledPart?(stored: Body, desired: Body): Body
   /** Where `pull` puts objects that no file declares. */
-  readonly file: NewObjectFile
+  readonly file: {
+    /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
+    readonly name?: string
+    /** Whether `pull` adds objects only on request, because several projects can use them. */
+    readonly isOnRequest?: true
+    /** The object in whose file a new one goes, such as the dashboard of an alert. */
+    beside?(fields: Body): { readonly kind: KindName; readonly key: string } | undefined
+    /** Fields that become `defaults` of a new file if all of its objects have the same. */
+    readonly defaultFields?: readonly string[]
+  }
   /** The fields of a file for a body, in the order in which people read them. */
   toFile(body: Body, context: FileContext): Body
 }
@@ -230,17 +242,6 @@ export interface Kind<Declared extends DeclaredObject = DeclaredObject>
     KindWire,
     KindFile<Declared>,
     KindRules {}
-
-interface NewObjectFile {
-  /** The name of the file for all objects of the kind. Absent where each has a file of its own. */
-  readonly name?: string
-  /** Whether `pull` adds objects only on request, because several projects can use them. */
-  readonly isOnRequest?: true
-  /** The object in whose file a new one goes, such as the dashboard of an alert. */
-  beside?(fields: Body): Omit<DeclaredKey, 'location'> | undefined
-  /** Fields that become `defaults` of a new file if all of its objects have the same. */
-  readonly defaultFields?: readonly string[]
-}
 
 export interface FileContext {
   readonly key: string

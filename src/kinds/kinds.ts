@@ -38,9 +38,7 @@ export interface ParsedObject<S extends KindName = KindName> {
   toSpelled(path: readonly PropertyKey[]): readonly PropertyKey[]
 }
 
-type ParseResult = { readonly parsed: ParsedObject } | { readonly error: z.ZodError }
-
-export function parseObject(kind: KindName, spelled: unknown): ParseResult {
+export function parseObject(kind: KindName, spelled: unknown): { readonly parsed: ParsedObject } | { readonly error: z.ZodError } {
   if (kind === 'dashboard') {
     const { data, error } = fileSchemas.dashboard.safeParse(spelled)
     if (error !== undefined) return { error }

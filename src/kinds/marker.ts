@@ -94,14 +94,12 @@ function findMarker(text: string, pattern: RegExp) {
   return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 
-const lastLineOf = (text: string) => text.slice(text.lastIndexOf('\n') + 1)
-
 /** The text without its marker of this form. Text above, below and beside it stays. */
 function withoutForm(text: string, form: RegExp) {
   const found = findMarker(text, form)
   if (found === undefined) return text
   const { above, below } = found
-  const beside = lastLineOf(above)
+  const beside = above.slice(above.lastIndexOf('\n') + 1)
   const before = above.slice(0, above.length - beside.length) + beside.trimEnd()
   const after = below.replace(/^[ \t\r]+/, '')
   // Only the line ends that a marker gets before it: a text can end in line ends of its own.
@@ -178,11 +176,10 @@ export function withTextSecrets(text: string, { salt, digests }: SecretsMarker):
   return fields.length === 0 ? others : `${others}\nwatchkeeper-secrets: 1 ${salt}${fields.join('')}`
 }
 
-/** The tags of a marker besides the first, which is full, and a tag of earlier versions. */
-const isMarkerPart = (tag: unknown) =>
-  typeof tag === 'string' && (originGrammar.test(tag) || baseGrammar.test(tag) || /^wks\d{1,3}:[0-9a-f]{20}$/.test(tag))
-
-export const isMarkerTag = (tag: unknown): boolean => isOwnershipTag(tag) || isMarkerPart(tag)
+/** A marker has more tags besides the first, which is full, and earlier versions had another one. */
+export const isMarkerTag = (tag: unknown): boolean =>
+  isOwnershipTag(tag) ||
+  (typeof tag === 'string' && (originGrammar.test(tag) || baseGrammar.test(tag) || /^wks\d{1,3}:[0-9a-f]{20}$/.test(tag)))
 
 const listTags = (tags: unknown) => (Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : [])
 
@@ -191,14 +188,12 @@ export const withoutMarkerTags = (tags: unknown): readonly string[] => [...new S
 // 32 characters at most: "wk:", six for the project, up to fifteen for the key, six for the digest.
 const ownershipTag = /^wk:([0-9a-f]{6}):([a-z0-9._-]{1,15}|#[0-9a-f]{10}):([0-9a-f]{6})$/
 
-const shortKey = (key: string) => (key.length <= 15 ? key : `#${digestOfText(key, 10)}`)
-
 const isOwnershipTag = (tag: unknown) => typeof tag === 'string' && ownershipTag.test(tag)
 
 /** Markers in tags contain a hash of the project, and of a key of more than 15 characters. */
 export const tagStyle: MarkerStyle = {
   projectToken: (project) => digestOfText(project, 6),
-  token: (project, key) => `${digestOfText(project, 6)}:${shortKey(key)}`,
+  token: (project, key) => `${digestOfText(project, 6)}:${key.length <= 15 ? key : `#${digestOfText(key, 10)}`}`,
 }
 
 export const toMarkerTags = (marker: OwnershipMarker): readonly string[] => [

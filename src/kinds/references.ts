@@ -94,11 +94,9 @@ const toDiagnostic =
       `${declared.pathOf(path)}: ${message}`,
     )
 
-const targetFields = ['query', 'dashboard', 'tile', 'savedSearch'] as const
-
 function checkTarget(alert: CheckedAlert, known: Known): readonly Problem[] {
   const { query, dashboard, tile, savedSearch } = alert.value
-  if (targetFields.some((field) => alert.wrongFields?.has(field)))
+  if (['query', 'dashboard', 'tile', 'savedSearch'].some((field) => alert.wrongFields?.has(field)))
     return [...dangling('dashboard', dashboard, known), ...dangling('savedSearch', savedSearch, known)]
   if (query !== undefined && (tile === undefined || ownValue(alert.spelled, 'tile') !== undefined)) return checkQueryTarget(alert, known)
   const onTile = dashboard !== undefined || tile !== undefined

@@ -111,7 +111,7 @@ const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[
 function hasWrongLabelInput(result: PublishableResult) {
   const { error, document, publishSettings } = result
   const isEnvironment = ({ location: { file } }: Diagnostic): boolean => file.startsWith('environments/')
-  const own = [...(publishSettings.profile === 'hyperdx' ? ['api-url'] : []), ...(isShared(document) ? ['project'] : [])]
+  const own = [...(publishSettings.profile === 'hyperdx' ? ['api-url'] : []), ...(isShared(document.operation) ? ['project'] : [])]
   return (
     isAbout(result, ['operation', 'env', 'service-id', 'organization-id', ...own]) ||
     (error instanceof InputError && error.diagnostics.some(isEnvironment))

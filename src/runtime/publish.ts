@@ -42,7 +42,9 @@ interface Publisher {
   readonly linkTo?: LinkTo
 }
 
-export interface Surface extends Publisher, Pick<RunDeps, 'confirm' | 'openGitHub'> {
+export interface Surface extends Publisher {
+  readonly confirm?: RunDeps['confirm']
+  readonly openGitHub?: RunDeps['openGitHub']
   readonly env: Variables
   readonly cancellation: Cancellation
   readonly isAction?: boolean
@@ -159,25 +161,19 @@ export async function sendMessage(result: PublishableResult, context: MessageCon
   return sendNotification({ url, format, message, secrets }, env, { clock: systemClock, random: Math.random, note, cancellation })
 }
 
-function errorInstead(result: RunResult, error: WatchkeeperError): RunResult {
-  const { requestId, organizationId, serviceId, serverUrl } = result.document
-  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
-  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
-  return toErrorResult(result.document.operation, error, subject, footers)
-}
-
-/** Files usually fail for the same reason, so more failures than this are not named. */
-const maxNamedFailures = 3
-
 /** The run ends with an error if one cannot be written. */
 export async function writeEssentialFiles<R extends RunResult>(result: R, directory: string, used: UsedFiles): Promise<R> {
   const essential = result.files.filter(({ isEssential }) => isEssential)
   const failures = await writeFiles(essential, directory, used)
   if (failures.length === 0) return result
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
-  const message = [...listFirst(failures, maxNamedFailures, (count) => `… and ${count} more`), summary].join('\n')
+  // Files usually fail for the same reason, so more failures than this are not named.
+  const message = [...listFirst(failures, 3, (count) => `… and ${count} more`), summary].join('\n')
   const files = result.files.filter(({ isEssential }) => !isEssential)
-  return { ...result, ...errorInstead(result, new WatchkeeperError('input', message)), files }
+  const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
+  const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.
+  const footers = result.blocks.filter(({ kind }) => kind === 'footer')
+  return { ...result, ...toErrorResult(operation, new WatchkeeperError('input', message), subject, footers), files }
 }
 
 /** A failure becomes a warning and does not change the verdict. Resolves to the number of warnings. */
@@ -224,9 +220,6 @@ export function resultFilePath(
   return env.RUNNER_TEMP ? join(env.RUNNER_TEMP, `watchkeeper-${name}-${randomPart()}.json`) : undefined
 }
 
-/** GitHub allows 1 MiB for all outputs of a job together. */
-const maxOutputBytes = 512 * 1024
-
 interface ResultTexts {
   /** Indented unless it is too long to be read. */
   readonly forFile: Iterable<string>
@@ -238,7 +231,8 @@ export function toResultTexts(document: ResultDocument): ResultTexts {
   let size = 0
   for (const piece of jsonPieces(document)) {
     size += Buffer.byteLength(piece)
-    if (size > maxOutputBytes)
+    // GitHub allows 1 MiB for all outputs of a job together.
+    if (size > 512 * 1024)
       return {
         forFile: jsonPieces(document),
         forOutput: JSON.stringify({
@@ -269,15 +263,13 @@ function* jsonPieces(document: ResultDocument): Generator<string> {
   yield '}\n'
 }
 
-/** GitHub drops a longer summary, and counts what other commands of the step wrote before. */
-const maxSummaryBytes = 1024 * 1024
-
 async function writeSummary(blocks: readonly Block[], file: string, linkTo: LinkTo | undefined) {
   if (file === '') throw new Error('GITHUB_STEP_SUMMARY is not set')
   // A missing file is an error in the runner's setup, so it is not created. A pipe could wait for its reader forever.
   const stats = await stat(file)
   if (!stats.isFile()) throw new Error(`GITHUB_STEP_SUMMARY is ${fileTypeOf(stats)}`)
-  const text = renderMarkdown(blocks, maxSummaryBytes - stats.size, undefined, linkTo)
+  // GitHub drops a longer summary, and counts what other commands of the step wrote before.
+  const text = renderMarkdown(blocks, 1024 * 1024 - stats.size, undefined, linkTo)
   if (text === '') throw new Error('GITHUB_STEP_SUMMARY has no room left below 1 MiB, above which GitHub drops it')
   await appendFile(file, text)
 }

@@ -2,7 +2,7 @@ import { normalize } from 'node:path'
 import { isOperationName, type OperationName, operationNames, operations } from '../operations.ts'
 import type { ApiConnection, Credentials } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
-import { defaultProfile, type Profile, type ProfileName, profileNamed, queryEndpointUrl } from '../platform/api/profiles.ts'
+import { defaultProfile, type Profile, profileNamed, queryEndpointUrl } from '../platform/api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, missingInput } from '../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
@@ -26,8 +26,6 @@ import {
   type RunRequest,
   readSettings,
   readVariables,
-  settingNames,
-  type Values,
   withoutEmptyInputs,
 } from './settings.ts'
 import { checkVariables } from './variables.ts'
@@ -55,22 +53,14 @@ export async function readInput(request: RunRequest, files: Files) {
   )
   const operation: Operation = { ...loaded, scope: loaded.scopeWith?.(fields.values) ?? loaded.scope }
   // Problems of other inputs would mislead: no value of them makes the operation available.
-  const unavailable = explainUnavailable(name, operation, settings.values.profile)
-  if (unavailable !== undefined) throw inputError('operation', unavailable)
+  const { profile = defaultProfile } = settings.values
+  if (profileNamed(profile).isSelfHosted && (operation.scope === 'organization' || operation.scope === 'service')) {
+    const message = `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
+    throw inputError('operation', message)
+  }
   const { connection, diagnostics } = resolveConnection(settings, operation.scope, env)
-  const known = [...settingNames, ...Object.keys(shape)]
   const all = [
-    ...Object.keys(pick(inputs, (name) => !known.includes(name))).map((one) => {
-      const input = toKebab(one)
-      const dropped = adviceOnDropped(input)
-      const message =
-        dropped === undefined
-          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
-          : `is not an input any more: ${dropped}`
-      return inputDiagnostic(quote(input, 60), message)
-    }),
-    ...(request.isAction === true ? refuseSettings(inputs, { ...settingsSchema.shape, ...shape }) : []),
-    ...emptyInputs(request),
+    ...checkInputNames(name, shape, request),
     ...variables.diagnostics,
     ...settings.diagnostics,
     ...(settings.values.readOnly === true ? refuseWrites(name, operation, settings, request.isAction === true) : []),
@@ -82,8 +72,12 @@ export async function readInput(request: RunRequest, files: Files) {
     ...fields.diagnostics,
     ...(operation.check?.({ values: fields.values, names: fields.names, hasServiceId: settings.names.has('serviceId') }) ?? []),
   ]
-  if (all.length > 0)
-    throw new InputError([...firstOfEach(all).map((one) => explainEmpty(one, request)), ...(await adviseOnConfig(all, files))])
+  if (all.length > 0) {
+    // A config file that is not read may have the missing settings.
+    const above = all.some(isMissingInput) ? await files.configAbove() : undefined
+    const advice = above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
+    throw new InputError([...firstOfEach(all).map((one) => explainEmpty(one, request)), ...advice])
+  }
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
     name,
@@ -104,6 +98,34 @@ export async function readInput(request: RunRequest, files: Files) {
   }
 }
 
+/** Inputs that the operation does not have, that a step does not set, or that are empty. */
+function checkInputNames(name: OperationName, shape: Shape, request: RunRequest): readonly Diagnostic[] {
+  const inputs = withoutEmptyInputs(request)
+  const fields: Shape = { ...settingsSchema.shape, ...shape }
+  const known = Object.keys(fields)
+  return [
+    ...Object.keys(pick(inputs, (one) => !known.includes(one))).map((one) => {
+      const input = toKebab(one)
+      const dropped = adviceOnDropped(input)
+      const message =
+        dropped === undefined
+          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
+          : `is not an input any more: ${dropped}`
+      return inputDiagnostic(quote(input, 60), message)
+    }),
+    // A step sets what is about its own run. The rest is set once, for all steps of a job or a runner.
+    ...Object.keys(request.isAction === true ? inputs : {}).flatMap((one) => {
+      if (!fields[one] || metaOf(fields[one]).setting !== 'variable') return []
+      const variable = toEnvironmentName(toKebab(one))
+      return [inputDiagnostic(toKebab(one), `is not an input of the action, but a variable; set ${variable} in env`)]
+    }),
+    // An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget.
+    ...Object.keys(pick(request.inputs, (one) => isEmptyText(request, request.inputs[one]))).map((one) =>
+      inputDiagnostic(toKebab(one), `is empty; give ${spellInput(toKebab(one))} a value, or leave it out`),
+    ),
+  ]
+}
+
 /** GitHub passes a secret, a variable or an input that does not exist as the same empty text. */
 function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {
   const name = one.location.file
@@ -121,12 +143,6 @@ function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunReq
 
 /** The name of the secret that the workflow gives the variable is not known. */
 export const emptyVariable = (message: string): string | undefined => /^is missing, because (\w+) is empty/.exec(message)?.[1]
-
-/** A config file that is not read may have the missing settings. */
-async function adviseOnConfig(problems: readonly Diagnostic[], files: Files): Promise<readonly Diagnostic[]> {
-  const above = problems.some(isMissingInput) ? await files.configAbove() : undefined
-  return above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
-}
 
 /** Refuses unknown formats, a format twice, and two files with one path. */
 function checkReports(name: OperationName, { reports: own = {} }: Operation, { values, diagnosticFor }: GivenSettings, planFile: unknown) {
@@ -183,12 +199,6 @@ function operationNamed(name: string): OperationName {
   throw inputError('operation', message)
 }
 
-/** An empty variable of a shell, as in `--budget "$BUDGET"`, must not mean that there is no budget. */
-const emptyInputs = (request: RunRequest): readonly Diagnostic[] =>
-  Object.keys(pick(request.inputs, (name) => isEmptyText(request, request.inputs[name]))).map((name) =>
-    inputDiagnostic(toKebab(name), `is empty; give ${spellInput(toKebab(name))} a value, or leave it out`),
-  )
-
 // A wrong value is also missing. Only the first diagnostic helps.
 function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   const seen = new Set<string>()
@@ -200,21 +210,7 @@ function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
   })
 }
 
-/** A step sets what is about its own run. The rest is set once, for all steps of a job or a runner. */
-const refuseSettings = (inputs: Values, shape: Shape): readonly Diagnostic[] =>
-  Object.keys(inputs).flatMap((name) => {
-    if (!shape[name] || metaOf(shape[name]).setting !== 'variable') return []
-    const variable = toEnvironmentName(toKebab(name))
-    return [inputDiagnostic(toKebab(name), `is not an input of the action, but a variable; set ${variable} in env`)]
-  })
-
-function explainUnavailable(name: OperationName, { scope }: Operation, profile: ProfileName = defaultProfile) {
-  if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service'))
-    return `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
-  return undefined
-}
-
-export interface RunConnection extends Omit<ApiConnection, 'userAgent'> {
+export interface RunConnection extends ApiConnection {
   readonly isUnencrypted: boolean
 }
 

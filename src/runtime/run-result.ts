@@ -40,7 +40,8 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
   const described = describeVerdict(status, verdict, report.headline, isLenient)
   const failureReason = verdict.status === 'pass' ? '' : toPlainText(described.line)
   const fields: Readonly<Record<string, unknown>> = operation.toDocument?.(result) ?? result
-  const error = status === 'error' ? { error: incompleteError(failureReason, verdict) } : {}
+  const kind = verdict.exit === 'denied' ? 'permission' : verdict.exit === 'canceled' ? 'canceled' : 'incomplete'
+  const error = status === 'error' && { error: { kind, message: failureReason, diagnostics: [], retryable: false } as const }
   const document = { operation: name, status, failureReason, ...subject, ...error, ...fields }
   const blocks = [...described.blocks, ...composeBlocks(report.blocks), footerOf(subject, startedAtMs, report.services)]
   const own = Object.keys(operation.output.shape).filter((key) => fields[key] !== undefined)
@@ -55,7 +56,7 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
     blocks,
     files: [...(operation.files?.(run.resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
-    cause: toCauseText(causeOfVerdict(verdict, diagnosticsOf(fields))),
+    cause: toCauseText(causeOfVerdict(verdict, z.array(diagnosticSchema).safeParse(fields.diagnostics).data ?? [])),
     keyLines: () => operation.keyLines?.(result, input) ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',
@@ -71,14 +72,6 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
   }
 }
 
-const diagnosticsOf = ({ diagnostics }: Readonly<Record<string, unknown>>): readonly Diagnostic[] =>
-  z.array(diagnosticSchema).safeParse(diagnostics).data ?? []
-
-function incompleteError(message: string, { exit }: Verdict): ResultError {
-  const kind = exit === 'denied' ? 'permission' : exit === 'canceled' ? 'canceled' : 'incomplete'
-  return { kind, message, diagnostics: [], retryable: false }
-}
-
 function exitCodeFor(status: Status, exit: Verdict['exit']) {
   if (status === 'pass' || status === 'warn') return exitCodes.ok
   return exit === undefined ? (status === 'fail' ? exitCodes.gateFailed : exitCodes.error) : exitCodes[exit]
@@ -89,25 +82,17 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLen
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
     const all = isLenient ? [...reasons, say`reported as a warning because of warn-only`] : reasons
-    return { line: withReasons(headline, all), blocks: verdictBlocks(status, headline, all) }
+    const line = all.length === 0 ? headline : say`${headline}: ${join(all, '; ')}`
+    return { line, blocks: all.length <= 2 ? verdictBlocks(status, line, []) : verdictBlocks(status, headline, all) }
   }
   const line = isLenient ? say`${whole} The setting warn-only makes this failure a warning.` : whole
-  const items: readonly Block[] = reasons.length === 0 ? [] : [{ kind: 'list', items: reasons }]
-  return { line: join([line, ...reasons], ' '), blocks: [{ kind: 'verdict', status, line }, ...items] }
+  return { line: join([line, ...reasons], ' '), blocks: verdictBlocks(status, line, reasons) }
 }
 
-const maxInLine = 2
-
-function verdictBlocks(status: Status, headline: Line, reasons: readonly Line[]): readonly Block[] {
-  if (reasons.length <= maxInLine) return [{ kind: 'verdict', status, line: withReasons(headline, reasons) }]
-  return [
-    { kind: 'verdict', status, line: headline },
-    { kind: 'list', items: reasons },
-  ]
-}
-
-const withReasons = (headline: Line, reasons: readonly Line[]) =>
-  reasons.length === 0 ? headline : say`${headline}: ${join(reasons, '; ')}`
+const verdictBlocks = (status: Status, line: Line, reasons: readonly Line[]): readonly Block[] => [
+  { kind: 'verdict', status, line },
+  ...(reasons.length === 0 ? [] : [{ kind: 'list', items: reasons } as const]),
+]
 
 /** `startedAtMs`: milliseconds since the epoch. */
 export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, startedAtMs: number, services?: Line): Block {
@@ -120,9 +105,6 @@ export function footerOf({ organizationId, serviceId, serverUrl }: RunSubject, s
   ]
   return { kind: 'footer', line: join(parts, ' · ') }
 }
-
-/** Most errors have at most five lines. */
-const maxKeyLines = 5
 
 export function toErrorResult(name: string, error: WatchkeeperError, subject: RunSubject, footers: readonly Block[]): RunResult {
   const httpStatus = error instanceof ApiError ? error.status : undefined
@@ -159,7 +141,8 @@ export function toErrorResult(name: string, error: WatchkeeperError, subject: Ru
     keyLines: () =>
       error.message
         .split('\n')
-        .slice(0, maxKeyLines)
+        // Most errors have at most five lines.
+        .slice(0, 5)
         .map((line) => untrustedSentence(line.replace(/^- /, ''))),
     milestones: [],
     hasFailed: true,

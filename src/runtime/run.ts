@@ -9,7 +9,6 @@ import { toPlainText } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { createRedact, type Redact, redactDeep, redactResult } from '../platform/core/secrets.ts'
 import { quote } from '../platform/core/text.ts'
-import { version } from '../platform/core/version.ts'
 import { type Cancellation, createCheckpoint, createWriteLog } from '../platform/http/cancellation.ts'
 import { createCopiedUrls } from '../platform/http/webhook-url.ts'
 import type { Files } from '../platform/operation/files.ts'
@@ -57,7 +56,7 @@ export type PublishSettings = {
   readonly project?: string
   /** A saved plan can be applied by another job. */
   readonly savesPlan?: boolean
-} & Partial<Pick<Settings, 'reports' | 'profile' | 'organizationId' | 'serviceId' | 'apiUrl' | NotifySetting>>
+} & Partial<Settings>
 
 export const writesToGitHub = ({ comment = 'off', issue = 'off' }: PublishSettings): boolean => comment !== 'off' || issue !== 'off'
 
@@ -92,12 +91,7 @@ export async function runOperation(given: RunRequest, deps: RunDeps): Promise<Pu
     if (input.settings.notifyUrl === undefined && (input.sources.notifyOn !== undefined || input.sources.notifyFormat !== undefined))
       note('No notification is sent, because notify-url is empty')
     const cancellation = { ...deps.cancellation, writes }
-    session =
-      input.connection &&
-      openApi(
-        { ...input.connection, userAgent: `watchkeeper/${version}` },
-        { ...deps, note, debug, cancellation, hideUrls: copiedUrls.add },
-      )
+    session = input.connection && openApi(input.connection, { ...deps, note, debug, cancellation, hideUrls: copiedUrls.add })
     const result = await judgeAndReport(input, session, { ...deps, note, startedAtMs }, hiding)
     return { ...result, publishSettings: publishSettingsOf(input, files) }
   } catch (thrown) {
@@ -117,6 +111,7 @@ type Hiding = Readonly<Record<'redact' | 'redactGiven', Redact>>
 
 const publishSettingsOf = ({ settings, environment, operation, input }: RunInput, files: Files) => ({
   ...withoutMessages(settings),
+  summary: settings.summary,
   ...aboutOf(operation, input, environment?.name, files),
 })
 
@@ -147,13 +142,11 @@ async function validSettings(request: RunRequest, files: Files): Promise<Publish
 }
 
 /** A read-only run does not report its own error in a comment, an issue or a notification either. */
-function withoutMessages<S extends Partial<Settings>>(settings: S): Omit<S, MessageSetting> & Partial<Pick<S, MessageSetting>> {
+function withoutMessages(settings: Partial<Settings>): Partial<Settings> {
   if (settings.readOnly === false) return settings
   const { comment: _, issue: __, notifyUrl: ___, ...others } = settings
   return others
 }
-
-type MessageSetting = 'comment' | 'issue' | 'notifyUrl'
 
 async function judgeAndReport(
   input: RunInput,

@@ -34,7 +34,7 @@ export const isEmptyText = ({ areText }: RunRequest, value: unknown): boolean =>
 export const withoutEmptyInputs = (request: RunRequest): Values =>
   Object.fromEntries(Object.entries(request.inputs).filter(([, value]) => !isEmptyText(request, value)))
 
-export const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
+const settingNames: readonly string[] = Object.keys(settingsSchema.shape)
 
 /** The order of precedence: inputs, variables, the file of the environment, the config file. */
 export async function readSettings(request: RunRequest, files: Files) {
@@ -163,7 +163,8 @@ export type Values = Readonly<Record<string, unknown>>
 /** A text that cannot be decoded stays text, which the schema rejects. */
 export function decode(schema: z.core.$ZodType, text: string): unknown {
   const core = coreOf(schema)
-  if (isFlag(core)) return decodeBoolean(text)
+  // The runner's getBooleanInput reads booleans like this, and follows YAML's core schema.
+  if (isFlag(core)) return /^(?:true|True|TRUE)$/.test(text) || (/^(?:false|False|FALSE)$/.test(text) ? false : text)
   if (core instanceof z.ZodNumber) return /^-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? Number(text) : text
   if (core instanceof z.ZodArray)
     return text
@@ -177,12 +178,6 @@ export const decodeAll = (shape: Shape, values: Values): Values =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === 'string' && shape[name] ? decode(shape[name], value) : value]),
   )
-
-// The runner's getBooleanInput reads booleans like this, and follows YAML's core schema.
-function decodeBoolean(text: string): boolean | string {
-  if (/^(?:true|True|TRUE)$/.test(text)) return true
-  return /^(?:false|False|FALSE)$/.test(text) ? false : text
-}
 
 /** The diagnostic is at the place of the value: an input, a variable, or a line of a file. `name` is in camelCase. */
 export type DiagnosticFor = (name: string, message: string) => Diagnostic

@@ -16,19 +16,14 @@ const variableNames: readonly string[] = [...Object.keys(settingsSchema.shape).m
 
 const knownNames: readonly string[] = [...new Set([...variableNames, ...inputNames])]
 
-/** A shorter word resembles too many names. */
-const minTypoLength = 5
-
-/** Kubernetes sets these in every pod beside a Service with the name `watchkeeper`. */
-const kubernetesVariable = /^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/
-
 /** One that resembles an input of any operation is an error. Another tool may read any other one. */
 export function checkVariables(env: Variables) {
   const given = Object.keys(env).filter(
     (variable) =>
       variable.startsWith(variablePrefix) &&
       env[variable]?.trim() &&
-      !kubernetesVariable.test(variable) &&
+      // Kubernetes sets these in every pod beside a Service with the name `watchkeeper`.
+      !/^WATCHKEEPER_(?:SERVICE_(?:HOST|PORT)|PORT)(?:_\w+)?$/.test(variable) &&
       !(variable.startsWith(fileVariablePrefix) && variableName.test(variable.slice(fileVariablePrefix.length))),
   )
   const unread = given
@@ -46,12 +41,11 @@ export function checkVariables(env: Variables) {
   }
 }
 
+/** Undefined for a name that resembles none. */
 function describeUnread(variable: string, name: string) {
-  const meant = name.length < minTypoLength ? undefined : meantName(name, knownNames)
-  return meant && describeMeant(variable, meant)
-}
-
-function describeMeant(variable: string, meant: string) {
+  // A shorter word resembles too many names.
+  const meant = name.length < 5 ? undefined : meantName(name, knownNames)
+  if (meant === undefined) return undefined
   if (variableNames.includes(meant)) return `unknown variable; did you mean ${toEnvironmentName(meant)}?`
   const rule = 'only common inputs have a variable'
   if (variable === toEnvironmentName(meant))

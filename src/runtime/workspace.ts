@@ -17,8 +17,6 @@ export const randomPart = (): string =>
 
 export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
-const maxReadBytes = 5 * 1024 * 1024
-
 /** Real paths of files that no report replaces. */
 export type UsedFiles = Set<string>
 
@@ -34,7 +32,7 @@ export async function readWorkspaceFile(root: string, path: string, input: strin
   try {
     const stats = await handle.stat()
     if (!stats.isFile()) throw refuse('is not a file')
-    if (stats.size > maxReadBytes) throw refuse('is larger than 5 MiB')
+    if (stats.size > 5 * 1024 * 1024) throw refuse('is larger than 5 MiB')
     used?.add(real)
     // A file that pull edits keeps its byte order mark.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: input === 'files' }).decode(await handle.readFile())
@@ -120,9 +118,6 @@ async function whyNotEntered(path: string, search: FileSearch) {
   return (await missesFiles({ path, target }, search)) ? 'is a link to a directory' : undefined
 }
 
-/** A directory with more entries is assumed to have a file that matches. */
-const maxEntries = 10_000
-
 async function missesFiles(link: { readonly path: string; readonly target: string }, { root, patterns, paths }: FileSearch) {
   // A file that is read under another name is not missed, such as those of a mounted ConfigMap.
   const read = new Set(await Promise.all(paths.map((one) => realPathOf(join(root, one)))))
@@ -138,7 +133,8 @@ async function missesFiles(link: { readonly path: string; readonly target: strin
       const real = await realPathOf(join(directory, inside))
       const leadsOn = real !== undefined && kind === 'link' && (await isDirectory(real))
       const isUnknown = kind === 'unreadable' || (leadsOn && !isInside(realRoot, real))
-      if (count > maxEntries || isUnknown || (!leadsOn && isMissed(posix.join(path, inside), real))) return true
+      // A directory with more entries is assumed to have a file that matches.
+      if (count > 10_000 || isUnknown || (!leadsOn && isMissed(posix.join(path, inside), real))) return true
       if (leadsOn && !directories.has(real)) directories.set(real, posix.join(path, inside))
     }
   }

@@ -35,7 +35,6 @@ export function openSession(
     observabilityPath: cloud.observabilityPath,
     credentials: { keyId: demo.apiKeyId, keySecret: demo.apiKeySecret },
     proxy: {},
-    userAgent: 'watchkeeper/test',
     sqlFunctions: [],
     maxAttempts: 5,
     deadlineMs: 600_000,

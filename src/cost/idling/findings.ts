@@ -119,7 +119,7 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     const { service, profile, ownAlerts, monthlyCompute = 0 } = subject
     const evidence = isIdler(subject)
       ? (neverSeenAsleep(subject) ??
-        (typeof profile === 'string' || profile.awakeShare < oftenAwake
+        (typeof profile === 'string' || profile.awakeShare < 0.9
           ? undefined
           : `The service was awake ${percent(profile.awakeShare)} of ${plural(profile.days.length, 'known day')}`))
       : undefined
@@ -146,7 +146,8 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     // A service with unknown awake times is awake at least as long as its alerts keep it awake.
     const day = { fromMs: 0, toMs: dayMs }
     const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
-    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= minCovered)
+    // Alerts whose evaluations cover less of the awake time do not matter much.
+    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= 0.2)
     if (frequent.length === 0) return undefined
     const schedules = frequent.map(({ schedule }) => schedule)
     const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
@@ -193,7 +194,11 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     if (budgets === undefined || 'failure' in facts.usage) return undefined
     const { records } = facts.usage
     const own = records.filter((record) => (record.serviceId ?? record.entityId) === service.id && !record.total.eq(0))
-    if (own.length === 0 || budgets.some(({ scope }) => coversAny(scope, own, records, service))) return undefined
+    const isCounted = budgets.some(
+      ({ scope }) =>
+        (scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))) && recordsInScope(own, scope, records).length > 0,
+    )
+    if (own.length === 0 || isCounted) return undefined
     return {
       about: `budget ${service.id}`,
       evidence: 'No budget of the budgets file counts the usage of this service',
@@ -223,8 +228,6 @@ function shortWakesOf({ days, timeoutMs, rate }: ServiceProfile) {
   return (mean(short) / hourMs) * monthDays * rate.mean
 }
 
-const oftenAwake = 0.9
-
 /** The shortest idle timeout that can be set. Source: the vendor's OpenAPI document of 2026-07-31. */
 const minTimeoutMs = 5 * minuteMs
 
@@ -240,9 +243,6 @@ function neverSeenAsleep({ service, profile, compute, facts: { activities } }: A
 }
 
 const percent = (share: number) => `${Math.round(share * 100)}%`
-
-/** Alerts whose evaluations cover less of the awake time do not matter much. */
-const minCovered = 0.2
 
 export const unusedDays = 14
 
@@ -272,11 +272,6 @@ export function findStoppedWarehouses(services: readonly ListedService[], { usag
       },
     ]
   })
-}
-
-function coversAny(scope: BudgetScope, own: Usage['records'], all: Usage['records'], service: ListedService) {
-  const isTagged = scope.tag === undefined || scope.tag.some((tag) => hasTag(service, tag))
-  return isTagged && recordsInScope(own, scope, all).length > 0
 }
 
 /** The name of a service, with the id where another one has that name. */

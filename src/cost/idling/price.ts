@@ -2,16 +2,10 @@ import { borderBefore, intervalMsOf, startMsOf } from '../../kinds/alert/schedul
 import type { Body } from '../../kinds/kind.ts'
 import { dayMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
-import type { KnownDay, ServiceProfile } from './profile.ts'
+import type { ObservedDay, ServiceProfile } from './profile.ts'
 
 // What alerts add to the awake time of a service. It rests on the vendor's statement that alerts which are evaluated continuously generally
 // keep a service awake, and on the assumption that an alert queries the service in its path. docs/cost.md has the limits.
-
-export interface Range {
-  readonly low: number
-  readonly expected: number
-  readonly high: number
-}
 
 export const monthDays = 30
 
@@ -29,7 +23,7 @@ interface PriceOptions {
 
 export interface AlertPrice {
   /** How much longer the service is awake in a full month with all changes than without them. Not below 0. */
-  readonly added: Range
+  readonly added: { readonly low: number; readonly expected: number; readonly high: number }
   /** Credits of the time that only this alert keeps the service awake after the changes, less that before them. */
   shareOf(change: ScheduleChange): number
 }
@@ -83,8 +77,6 @@ function bySchedule(measure: (schedule: AlertSchedule) => number): (schedule: Al
   }
 }
 
-type ObservedDay = Pick<KnownDay, 'fromMs' | 'awake'>
-
 function minutesAwake({ fromMs, awake }: ObservedDay) {
   const minutes = new Array<number>(dayMinutes).fill(0)
   for (const one of awake) minutes.fill(1, Math.floor((one.fromMs - fromMs) / minuteMs), Math.floor((one.toMs - fromMs) / minuteMs))
@@ -96,9 +88,6 @@ const sumDays = (days: readonly (readonly number[])[]) =>
 
 const sumMinutes = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
-/** Two standard deviations cover about 95% of normally distributed months. */
-const rangeDeviations = 2
-
 /**
  * Minutes of a day of the month at one end of a range. The month differs from the known days by chance: by as much as the days differ from
  * each other.
@@ -106,7 +95,8 @@ const rangeDeviations = 2
 function minutesAtEnd(added: readonly number[], sign: -1 | 1) {
   const center = mean(added)
   const variance = sumMinutes(added.map((one) => (one - center) ** 2)) / Math.max(1, added.length - 1)
-  const margin = rangeDeviations * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
+  // Two standard deviations cover about 95% of normally distributed months.
+  const margin = 2 * Math.sqrt(variance * (1 / added.length + 1 / monthDays))
   return Math.min(dayMinutes, Math.max(0, center + sign * margin))
 }
 

@@ -30,10 +30,14 @@ export const reasons = {
 
 export type Reason = keyof typeof reasons
 
-/** A day whose usage is final, and on which the service was awake or asleep all the time. A stopped service does not show how it sleeps. */
-export interface KnownDay extends Interval {
-  readonly day: Day
+/** The times of a day at which a service was awake. */
+export interface ObservedDay extends Interval {
   readonly awake: readonly Interval[]
+}
+
+/** A day whose usage is final, and on which the service was awake or asleep all the time. A stopped service does not show how it sleeps. */
+interface KnownDay extends ObservedDay {
+  readonly day: Day
   readonly credits: number
 }
 
@@ -79,16 +83,14 @@ export function profileService({ timeline, usage, idleTimeoutMinutes, smallestSh
 
 const startMsOfDay = (day: Day) => Date.parse(day)
 
-/** A day with less awake time has too coarse a rate, because usage is billed by the minute or coarser. */
-const minRatedMs = hourMs
-
 /**
  * A service that only runs for alerts has its smallest size. It costs no more than on the cheapest day, and no less than if the dearest day
  * had the largest size throughout.
  */
 function rateRange(days: readonly KnownDay[], smallestShare: number): ServiceProfile['rate'] | undefined {
   const awakeDays = days.filter(({ awake }) => lengthMs(awake) > 0)
-  const longDays = awakeDays.filter(({ awake }) => lengthMs(awake) >= minRatedMs)
+  // A day with less awake time has too coarse a rate, because usage is billed by the minute or coarser.
+  const longDays = awakeDays.filter(({ awake }) => lengthMs(awake) >= hourMs)
   const rated = longDays.length > 0 ? longDays : awakeDays
   const hours = rated.map(({ awake }) => lengthMs(awake) / hourMs)
   const credits = rated.map((day) => day.credits)
@@ -101,9 +103,6 @@ function rateRange(days: readonly KnownDay[], smallestShare: number): ServicePro
   }
 }
 
-/** Starting, the query itself and noticing that the timeout has passed take minutes. How many is not documented. */
-const lagMs = 3 * minuteMs
-
 /**
  * After slow starts, the timeout is 15, 30 or 60 minutes whatever the setting is (the vendor's page about idling). A service does not sleep
  * before its timeout, so that its shortest awake times show it.
@@ -114,7 +113,8 @@ function timeoutOf(timeline: Timeline, idleTimeoutMinutes: number): ServiceProfi
     .filter(({ state }, i, all) => state === 'awake' && all[i - 1]?.state === 'asleep' && all[i + 1]?.state === 'asleep')
     .map(({ fromMs, toMs }) => toMs - fromMs)
   const shortest = lengths.length === 0 ? low : Math.min(...lengths)
-  return { low, high: Math.max(low, Math.min(shortest, hourMs)) + lagMs }
+  // Starting, the query itself and noticing that the timeout has passed take minutes. How many is not documented.
+  return { low, high: Math.max(low, Math.min(shortest, hourMs)) + 3 * minuteMs }
 }
 
 /** The last complete days before now that can be final: 31 at most, which one request can read. */
@@ -187,15 +187,6 @@ const transitions: Readonly<Record<string, Transition>> = {
   service_delete: { after: 'stopped', before: ['awake', 'asleep', 'stopped'] },
 }
 
-const settingTypes: readonly string[] = [
-  'service_update_autoscaling_idling',
-  'service_update_autoscaling_memory',
-  'service_update_autoscaling_replicas',
-]
-
-/** A start is reported by more than one activity, such as `service_awaken` and `service_running`. */
-const repeatedMs = 15 * minuteMs
-
 const currentStates: Readonly<Record<string, ServiceState>> = {
   running: 'awake',
   partially_running: 'awake',
@@ -234,7 +225,8 @@ export function readTimeline(activities: readonly Activity[], { serviceId, curre
   let state: ServiceState = stateBefore(changes[0], current)
   let sinceMs = reachesMs
   for (const { atMs, after, before } of changes) {
-    const isRepeated = after === state && atMs - sinceMs <= repeatedMs
+    // A start is reported by more than one activity, such as `service_awaken` and `service_running`.
+    const isRepeated = after === state && atMs - sinceMs <= 15 * minuteMs
     if (isRepeated) continue
     segments.push({ fromMs: sinceMs, toMs: atMs, state: before.includes(state) ? state : 'unknown' })
     state = after
@@ -243,7 +235,9 @@ export function readTimeline(activities: readonly Activity[], { serviceId, curre
   segments.push({ fromMs: sinceMs, toMs: nowMs, state: state === current ? state : 'unknown' })
   return {
     segments: [{ fromMs, toMs: reachesMs, state: 'unknown' as const }, ...segments].filter((one) => one.fromMs < one.toMs),
-    settingsChangedMs: own.findLast(({ type }) => settingTypes.includes(type))?.atMs,
+    settingsChangedMs: own.findLast(({ type }) =>
+      ['service_update_autoscaling_idling', 'service_update_autoscaling_memory', 'service_update_autoscaling_replicas'].includes(type),
+    )?.atMs,
   }
 }
 
@@ -277,12 +271,10 @@ export interface CostFacts {
   readonly fromMs: number
 }
 
-/** Days of activities before the first day of usage: the state of a service on that day is known by its last change before. */
-const earlierDays = 14
-
 /** Throws an ApiError when the services cannot be read. A key may lack the permission for the others. */
 export async function readCostFacts(api: ReadApi, organizationId: string, nowMs: number): Promise<CostFacts> {
-  const fromMs = Date.parse(usageDays(nowMs).from) - earlierDays * dayMs
+  // The state of a service on the first day of usage is known by its last change in the two weeks before it.
+  const fromMs = Date.parse(usageDays(nowMs).from) - 14 * dayMs
   const [services, activities, usage] = await Promise.all([
     listServices(api, organizationId),
     orFailure(() => listActivities(api, organizationId, fromMs, nowMs)),

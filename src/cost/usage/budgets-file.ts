@@ -23,8 +23,6 @@ const warnLevel = z
     accepts: 'a percentage such as 80%, or an amount such as 800',
   })
 
-const scopeWord = z.string().min(1).max(256)
-
 const tag = z.string().regex(/^[^\s=]{1,128}(?:=[^\r\n]{0,256})?$/)
 
 const maxTags = 20
@@ -35,7 +33,8 @@ const oneOrMore = (item: z.ZodString, max: number) =>
     .transform((given) => [given].flat())
     .optional()
 
-const namesIn = (description: string) => oneOrMore(scopeWord, 100).meta({ description, accepts: 'a text, or a list of texts' })
+const namesIn = (description: string) =>
+  oneOrMore(z.string().min(1).max(256), 100).meta({ description, accepts: 'a text, or a list of texts' })
 
 export type BudgetScope = z.output<typeof scope>
 

@@ -21,7 +21,6 @@ import {
   creditsInput,
   creditsOutput,
   creditsRunOutDay,
-  type Estimated,
   forecastCredits,
   horizonDays,
   latestFinalDays,
@@ -189,7 +188,9 @@ function creditFacts(result: Credits): Part {
       (one) =>
         `${amountWords(one.perDay.expected, creditUnit)}${rangeWords(one.perDay)}, mean of ${plural(one.days, 'final day')} from ${plainDay(one.fromDate)} to ${plainDay(one.toDate)}`,
     ),
-    'Days left': shown(estimated, daysWords),
+    'Days left': shown(estimated, ({ daysLeft: { expected, low, high } }) =>
+      low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`,
+    ),
     'Not enough credits on': shown(creditsRunOutOn, (on) => formatShortDay(on, today)),
     'Expire unused': shown(estimated, ({ expiring }) => `${withMoney(expiring.expected)}${rangeWords(expiring)}`),
     Estimate: forecast?.status === 'not-estimable' ? trusted('not estimable') : undefined,
@@ -204,10 +205,6 @@ const rangeWords = ({ low, high }: { readonly low: Decimal; readonly high: Decim
 
 const daysText = (days: number) => (days >= horizonDays ? 'more than 10 years' : String(days))
 
-function daysWords({ daysLeft: { expected, low, high } }: Estimated) {
-  return low === high ? daysText(expected) : `${daysText(expected)} (80% range ${daysText(low)}–${daysText(high)})`
-}
-
 function creditNotices({ forecast, balances, trialCredits }: Credits): Part {
   const waiting = balances.filter(({ state }) => state === 'not-started')
   return [
@@ -219,13 +216,12 @@ function creditNotices({ forecast, balances, trialCredits }: Credits): Part {
   ]
 }
 
-const maxCourseBars = 40
-
 /** The expected course, for credits that last for at most two years. A longer course says nothing. */
 function courseChart({ forecast, remainingCredits, creditUnit, today }: Credits): Part {
   if (forecast?.status !== 'estimated' || remainingCredits === undefined || forecast.course.length < 3 || forecast.course.length > 800)
     return undefined
-  const step = Math.max(1, Math.ceil(forecast.course.length / maxCourseBars))
+  // At most 40 bars.
+  const step = Math.max(1, Math.ceil(forecast.course.length / 40))
   return {
     kind: 'chart',
     title: `Expected ${creditUnit} at the end of ${step === 1 ? 'the day' : `every ${step} days`}`,

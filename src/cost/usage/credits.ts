@@ -155,9 +155,6 @@ export const horizonDays = 3650
 /** A week has every weekday once. */
 const minFinalDays = 7
 
-/** The usage of more days ago can differ from that of today. */
-const maxFinalDays = 28
-
 /** Records are final when the API has locked them. The latest days without a gap, in whole weeks, so that each weekday has the same weight. */
 export function latestFinalDays(records: readonly UsageRecord[], today: Day): readonly DayTotal[] {
   const byDay = Map.groupBy(records, (record) => record.date)
@@ -167,7 +164,8 @@ export function latestFinalDays(records: readonly UsageRecord[], today: Day): re
     .toSorted()
     .at(-1)
   const days: Day[] = []
-  for (let day = last; day !== undefined && isFinal(day) && days.length < maxFinalDays; day = addDays(day, -1)) days.unshift(day)
+  // The usage of more days ago can differ from that of today.
+  for (let day = last; day !== undefined && isFinal(day) && days.length < 28; day = addDays(day, -1)) days.unshift(day)
   return days.slice(days.length % minFinalDays).map((date) => ({ date, total: totalOf(byDay.get(date) ?? []) }))
 }
 
@@ -296,4 +294,4 @@ export type Credits = z.output<typeof creditsOutput> & z.output<ReturnType<typeo
 export const creditsRunOutDay = ({ daysLeft, course }: Estimated): Day | undefined =>
   daysLeft.expected >= horizonDays ? undefined : course.at(-1)?.date
 
-export type Estimated = Extract<CreditForecast, { status: 'estimated' }>
+type Estimated = Extract<CreditForecast, { status: 'estimated' }>

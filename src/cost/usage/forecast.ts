@@ -38,10 +38,6 @@ interface ForecastInput {
   readonly hasHistory: boolean
 }
 
-/** A forecast needs three complete days, or a fifth of the period. */
-const enoughDays = 3
-const enoughShare = 0.2
-
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
   const lastComplete = [...known.keys()]
@@ -49,14 +45,16 @@ export function forecastSpend({ period, today, known, hasHistory }: ForecastInpu
     .sort()
     .at(-1)
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
-  if (lastComplete === undefined || (completeDays < enoughDays && completeDays < enoughShare * countDays(from, end)))
+  // A forecast needs three complete days, or a fifth of the period.
+  if (lastComplete === undefined || (completeDays < 3 && completeDays < countDays(from, end) / 5))
     return { status: 'too-early', untilDate: end, completeDays }
   if (!hasHistory) return { status: 'unavailable', untilDate: end }
   return expectDays(period, known, lastComplete)
 }
 
 function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decimal>, lastComplete: Day): Expectation {
-  const earliest = addDays(lastComplete, 1 - learnedDays)
+  // Three months, so that two ends of months are always among them.
+  const earliest = addDays(lastComplete, 1 - 93)
   const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? lastComplete
   const rhythm = learnRhythm([...eachDay(first, lastComplete)].map((day) => ({ day, value: Number(known.get(day) ?? zero) })))
   const usedOn = (day: Day): Decimal => known.get(day) ?? zero
@@ -91,9 +89,6 @@ export function daysWithForecast(
   return [...eachDay(from, end)].map((date) => ({ date, total: expected.get(date) ?? known.get(date) ?? zero }))
 }
 
-/** Three months, so that two ends of months are always among them. */
-const learnedDays = 93
-
 /** A day stands out if it is this many deviations above what is usual, and at least this share of it, because flat series have no deviation. */
 export const deviations = 5
 export const minRise = 0.3
@@ -107,9 +102,6 @@ interface DayValue {
 }
 
 const minDaysForWeekdays = 14
-
-/** The level and the trend are those of the last four weeks, or since the last step. */
-const lineDays = 28
 
 /** Days in order, without gaps; not empty. */
 export function learnRhythm(days: readonly DayValue[]) {
@@ -125,15 +117,18 @@ export function learnRhythm(days: readonly DayValue[]) {
     })
     const deviation = spread(judged.map(excessOf), 0)
     const limitOf = (count: number) => Math.max(count * deviation, minRise * median(usual))
-    return { judged, limitOf, monthly: monthlyUsage(judged, limitOf(monthlyDeviations)) }
+    // Months that agree need fewer deviations than a single day.
+    return { judged, limitOf, monthly: monthlyUsage(judged, limitOf(2)) }
   }
   const { monthly: excluded } = judge(() => true)
   const { judged, limitOf, monthly } = judge((day) => excluded(day) === undefined)
   const ordinary = judged.filter(({ day }) => monthly(day) === undefined)
   const far = ordinary.filter(({ excess }) => Math.abs(excess) > limitOf(deviations))
-  const strays = far.length > maxStrays * days.length ? [] : far
+  // If more days are strays, days are of two kinds, and all count.
+  const strays = far.length > days.length / 3 ? [] : far
   const points = ordinary.flatMap((one) => (one.level === undefined || strays.includes(one) ? [] : [{ ago: one.ago, value: one.level }]))
-  const line = lastLine(points.slice(-lineDays), correlation(points))
+  // The level and the trend are those of the last four weeks, or since the last step.
+  const line = lastLine(points.slice(-28), correlation(points))
   // A trend continues for at most as many days as it was observed.
   const trendDays = (ahead: number) => Math.min(ahead, line.days)
   return {
@@ -184,12 +179,6 @@ interface JudgedDay {
 
 const excessOf = ({ excess }: JudgedDay) => excess
 
-/** If more days are strays, days are of two kinds, and all count. */
-const maxStrays = 1 / 3
-
-/** Months that agree need fewer deviations than a single day. */
-const monthlyDeviations = 2
-
 /** The positions of a day in its month: its date, from both ends; its workday, from the end; and its weekday, as "2nd Monday" or "last Friday". */
 const positions: readonly ((day: Day, left: number) => readonly string[])[] = [
   (day, left) => [day.slice(8), `-${left}`],
@@ -201,9 +190,6 @@ const isWorkday = (weekday: number) => weekday < 6
 
 const workdaysIn = (weekday: number, length: number) =>
   Array.from({ length }, (_, i) => ((weekday + i - 1) % 7) + 1).filter(isWorkday).length
-
-/** The next of a few values is that many of their ranges from their mean. */
-const rangesOfNext = 1.25
 
 /** Usage that came in each of the last months at the same position. A day that one kind of position explains is no evidence for the next kind. */
 function monthlyUsage(days: readonly JudgedDay[], limit: number) {
@@ -218,7 +204,8 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
     const found = [...byPosition].filter(([, all]) => all.length > 1 && all.every(isEvidence))
     for (const [position, all] of found) {
       const values = all.map(excessOf)
-      usages.set(position, { usual: mean(values), range: rangesOfNext * (Math.max(...values) - Math.min(...values)) })
+      // The next of a few values is that many of their ranges from their mean.
+      usages.set(position, { usual: mean(values), range: 1.25 * (Math.max(...values) - Math.min(...values)) })
     }
     for (const { day } of found.flatMap(([, all]) => all)) explained.add(day)
   }
@@ -248,9 +235,6 @@ interface LinePoint {
 const usualTrend = 0.004
 
 const minStepDays = 4
-
-/** A step reduces the sum of squares by this many variances of a day. */
-const minGain = 10
 
 /** The level, the trend, and the share of these days in the weekday pattern. */
 const learnedValues = 4
@@ -298,7 +282,8 @@ function lastLine(points: readonly LinePoint[], similar: number) {
       const variance = Math.max(rest / (since.length - 2), (center / 1000) ** 2)
       return { at, before, after, gain: (line.rest - rest) / variance }
     })
-    return steps.filter(({ gain }) => gain > minGain * inflation).sort((a, b) => b.gain - a.gain)[0]
+    // A step reduces the sum of squares by this many variances of a day.
+    return steps.filter(({ gain }) => gain > 10 * inflation).sort((a, b) => b.gain - a.gain)[0]
   }
 }
 

@@ -38,11 +38,9 @@ export const comparedWords = {
   'previous-month-days': 'the same days of the previous month',
 } as const
 
-const unitNames = new Map([['CHC', 'ClickHouse Credits']])
-
 /** `CHC (ClickHouse Credits), 1.05 USD each`; `undefined` for a unit that needs no explanation. */
 export function unitWords(unit: string, price?: Price): string | undefined {
-  const name = unitNames.get(unit)
+  const name = unit === 'CHC' ? 'ClickHouse Credits' : undefined
   const words = name === undefined ? unit : `${unit} (${name})`
   return price === undefined ? name && words : `${words}, ${price.amount.toFixed()} ${price.currency} each`
 }

@@ -37,13 +37,13 @@ export const entityKey = ({ entityType, entityId, entityName }: Entity): string 
 type Entity = Readonly<Record<'entityType' | 'entityId' | 'entityName', string>>
 
 /** The entity of a record in results: its name for people, id and type. */
-export const entityOf = ({ entityId, entityType, ...record }: UsageRecord) => ({
-  entityName: entityLabel({ entityId, ...record }),
-  entityId,
-  entityType,
+export const entityOf = (record: UsageRecord) => ({
+  entityName: entityLabel(record),
+  entityId: record.entityId,
+  entityType: record.entityType,
 })
 
-export const entityLabel = ({ entityName, entityId }: Omit<Entity, 'entityType'>): string => entityName || entityId || 'unnamed'
+export const entityLabel = ({ entityName, entityId }: Entity): string => entityName || entityId || 'unnamed'
 
 /** Names entities where several are shown: with the type or the id, if others have the same name. */
 export function createLabels(records: readonly Entity[]): (entity: Entity, isTypeShown?: boolean) => string {
@@ -112,7 +112,7 @@ function tallyRecords<Key>(
 
 export const tallyDays = (records: readonly UsageRecord[]) => tallyRecords<Day>(records, ({ date, total }) => [[date, total]])
 
-type UsageGroup = z.output<ReturnType<typeof groupSchema>>
+export type UsageGroup = z.output<ReturnType<typeof groupSchema>>
 
 export const groupSchema = () =>
   z.object({

@@ -24,7 +24,7 @@ import {
   unitWords,
   withPrice,
 } from './phrases.ts'
-import { createLabels } from './records.ts'
+import { createLabels, type UsageGroup } from './records.ts'
 import type { UsageResult } from './result.ts'
 import { usageChart } from './usage-chart.ts'
 
@@ -426,13 +426,11 @@ function groupTables(result: UsageResult): Part {
   ]
 }
 
-type Groups = UsageResult['byEntity']
-
 function shareTable(
   title: string,
-  groups: Groups,
+  groups: readonly UsageGroup[],
   { grandTotalCredits, creditPrice, unit, provisionalCredits }: UsageResult,
-  names: Readonly<Record<string, (group: Groups[number]) => Cell>>,
+  names: Readonly<Record<string, (group: UsageGroup) => Cell>>,
 ): Part {
   return table(title, groups, {
     ...names,
@@ -443,14 +441,12 @@ function shareTable(
   })
 }
 
-/** Smaller changes, as a share of the total, are summed up in one row. */
-const minMove = '0.005'
-
 function moverTable(result: UsageResult): Part {
   const { comparison, unit } = result
   if (comparison?.status !== 'compared') return undefined
   const labelOf = entityLabels(result)
-  const minChange = comparison.ofTotal.abs().times(minMove)
+  // Smaller changes, as a share of the total, are summed up in one row.
+  const minChange = comparison.ofTotal.abs().times('0.005')
   const named = comparison.movers.filter(({ before, after }) => after.minus(before).abs().gte(minChange)).slice(0, 10)
   const rest = comparison.movers.slice(named.length)
   const others = {
@@ -469,13 +465,11 @@ function moverTable(result: UsageResult): Part {
   })
 }
 
-/** Records in a report. The full result and the report in the format csv have all of them. */
-const maxRecords = 1000
-
 function recordDetails(result: UsageResult): Part {
   const { records, unit } = result
   const labelOf = entityLabels(result)
-  const last = records.slice(-maxRecords)
+  // Records in a report. The full result and the report in the format csv have all of them.
+  const last = records.slice(-1000)
   const title = last.length === records.length ? plural(records.length, 'record') : `Last ${last.length} of ${records.length} records`
   const list = table(undefined, last, {
     Day: ({ date }) => trusted(formatDay(date)),

@@ -57,12 +57,11 @@ export const minBaselineDays = 14
  * with half a percent of the usage is found at five times its own, also at a quiet weekend.
  */
 const minEntityFactor = 3
-const minEntityShare = 0.01
 
 /** `days` are all known days, in order and without gaps. Days since `from` are judged. */
 export function findSpikes(records: readonly UsageRecord[], days: readonly DayTotal[], from: Day): Spike[] {
   const ofAll = spikesOf('organization', records, days, from)
-  const smallest = minEntityShare * median(days.map(({ total }) => Number(total)))
+  const smallest = 0.01 * median(days.map(({ total }) => Number(total)))
   const ofEntities = [...Map.groupBy(records, entityKey).values()]
     .flatMap((own) => {
       const { totals } = tallyDays(own)

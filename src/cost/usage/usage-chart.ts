@@ -4,13 +4,11 @@ import type { Block, ChartLimit, Point } from '../../platform/report/blocks.ts'
 import { formatMoney, formatShortDay } from '../../platform/report/format.ts'
 import type { UsageResult } from './result.ts'
 
-/** More bars would be thinner than a line. */
-const maxBars = 62
-
 export function usageChart(result: UsageResult): readonly Block[] {
   const { byDay, unit, spikes, toDate, dataQualityIssues } = result
   if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
-  const isWeekly = byDay.length > maxBars
+  // More bars would be thinner than a line.
+  const isWeekly = byDay.length > 62
   const spikeDays = new Set(spikes.flatMap(({ of, date }) => (of === 'organization' ? date : [])))
   const missing = new Set(dataQualityIssues.flatMap((issue) => (issue.kind === 'missing-days' ? issue.days : [])))
   // A bar of zero would say that nothing was used.

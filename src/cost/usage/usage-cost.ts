@@ -216,7 +216,8 @@ function analyze(analysis: Analysis): UsageResult {
   const overTime = analyzeDays(analysis)
   const failure = findHistoryFailure(readings.history, period)
   const expected = overTime.forecast?.status === 'expected' ? overTime.forecast.total : undefined
-  const compared = compareDays(analysis)
+  const comparison =
+    previous && input.compare && compareUsage(previous, main, { compare: input.compare, maxIncrease: input.maxIncrease, today })
   return {
     organizationId,
     provider,
@@ -248,9 +249,12 @@ function analyze(analysis: Analysis): UsageResult {
       fromDate: failure.period.from,
       toDate: failure.period.to,
     },
-    comparison: compared.comparison,
+    comparison,
     budgets: outcomes,
-    dataQualityIssues: [...issuesOf(readings, today, input), ...compared.issues],
+    dataQualityIssues: [
+      ...issuesOf(readings, today, input),
+      ...(comparison ? comparisonIssue(comparison, { period, today, onMissing: input.onMissing }) : []),
+    ],
     creditPrice,
     cost: creditPrice && main.grandTotal.times(creditPrice.amount),
     byEntity: groupByEntity(main.records),
@@ -286,12 +290,6 @@ function analyzeDays({ readings, period, today, input }: Analysis) {
     spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
     spikeDays,
   }
-}
-
-function compareDays({ readings: { main, previous }, period, today, input }: Analysis) {
-  const { compare, maxIncrease, onMissing } = input
-  const comparison = previous && compare && compareUsage(previous, main, { compare, maxIncrease, today })
-  return { comparison, issues: comparison ? comparisonIssue(comparison, { period, today, onMissing }) : [] }
 }
 
 function issuesOf(readings: Readings, today: Day, { onMissing }: UsageInput): DataQualityIssue[] {

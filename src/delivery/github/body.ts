@@ -10,11 +10,12 @@ import { type LinkTo, renderMarkdown } from '../../platform/report/markdown.ts'
 import { type Author, type GitHubClient, hasStatus, type SyncTarget } from './client.ts'
 import type { GitHubRun } from './run.ts'
 
-export const markerOf = (kind: SyncTarget, label: string): string => `<!-- watchkeeper ${kind}: ${encodeLabel(label)} -->`
-
-/** An encoded label cannot end the HTML comment. */
-const encodeLabel = (label: string) =>
-  encodeURIComponent(label.toWellFormed()).replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+export function markerOf(kind: SyncTarget, label: string): string {
+  const encoded = encodeURIComponent(label.toWellFormed())
+  // An encoded label cannot end the HTML comment.
+  const safe = encoded.replace(/[-!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `<!-- watchkeeper ${kind}: ${safe} -->`
+}
 
 /** Anyone can copy or quote a marker, so author and start must match. */
 export const isOwn = (
@@ -43,12 +44,12 @@ interface Memory {
   readonly commit: string
 }
 
-const memoryGrammar =
-  /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: ([a-z-]+) ([0-9a-f]+))? -->$/
-
 /** Undefined where the second line is not one that this tool wrote. */
 export function readMemory(line: string): Memory | undefined {
-  const [, at = '', reason = '', reportLength, visible = '', word, commit = ''] = memoryGrammar.exec(line) ?? []
+  const [, at = '', reason = '', reportLength, visible = '', word, commit = ''] =
+    /^<!-- watchkeeper memory: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) ([0-9a-f]{16}) (\d{1,6}) ([0-9a-f]{16})(?: ([a-z-]+) ([0-9a-f]+))? -->$/.exec(
+      line,
+    ) ?? []
   const atMs = Date.parse(at)
   const outcome = outcomes.find((one) => one === word)
   return Number.isNaN(atMs) ? undefined : { atMs, reason, reportLength: Number(reportLength), digest: visible, outcome, commit }
@@ -57,12 +58,8 @@ export function readMemory(line: string): Memory | undefined {
 /** GitHub rejects a longer body. */
 export const maxBodyCharacters = 65_536
 
-/** Room for the memory and for the note about a section that is too long. */
-const reservedCharacters = 500
-
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'
-export type BodyContext = Pick<SyncContext, 'content' | 'label' | 'run' | 'redact' | 'linkTo'>
 
 /** Keeps within the limit, and folds the report of `old`, the current body, under the new one. */
 export function writeBody(kind: SyncTarget, context: BodyContext, old: string | undefined): string {
@@ -70,7 +67,8 @@ export function writeBody(kind: SyncTarget, context: BodyContext, old: string | 
   const content = withRerun(context)
   const marker = markerOf(kind, label)
   const source = sourceLine(context)
-  const fixed = marker.length + source.length + reservedCharacters
+  // Room for the memory and for the note about a section that is too long.
+  const fixed = marker.length + source.length + 500
   // A text has at least as many bytes as UTF-16 units, so the limit in bytes also holds in characters.
   const report = renderReport(
     context,
@@ -175,9 +173,6 @@ function sourceLine({ content: { project, environment }, run: { url, job, commit
   return `From ${from}${job === '' ? '' : ` of job ${markdownUntrusted(redact(job))}`}${parts.join('')}.`
 }
 
-/** The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored. */
-const maxClockSkewMs = 5 * minuteMs
-
 interface Upkeep {
   readonly target: SyncTarget
   /** `on #12` */
@@ -196,7 +191,8 @@ export async function update(context: SyncContext, { target, place, old, isDue, 
   const { content, label, deps } = context
   const marker = markerOf(target, label)
   const { atMs = 0, outcome } = readBody(old, marker).memory ?? {}
-  if (atMs > content.atMs && atMs <= deps.clock.now() + maxClockSkewMs) {
+  // The clocks of two runners may differ by this much. A date further ahead is wrong and is ignored.
+  if (atMs > content.atMs && atMs <= deps.clock.now() + 5 * minuteMs) {
     deps.note(`${target}: not updated ${place}, because a run that started later wrote it`)
     return 'kept'
   }
@@ -257,12 +253,17 @@ export function isKept(before: Outcome | undefined, { outcome, hasWritten = fals
 }
 
 /** Plan and apply are often different jobs, and say one thing about a project, an environment and a service. */
-export const isShared = ({ operation }: Pick<SyncContent, 'operation'>): boolean => operation === 'plan' || operation === 'apply'
+export const isShared = (operation: string): boolean => operation === 'plan' || operation === 'apply'
 
-export interface SyncContext {
+export interface BodyContext {
   readonly content: SyncContent
   readonly run: GitHubRun
   readonly label: string
+  readonly redact: Redact
+  readonly linkTo?: LinkTo | undefined
+}
+
+export interface SyncContext extends BodyContext {
   /** The label that the comment had in an earlier version. */
   readonly oldLabel?: string | undefined
   /** The workflow, or the label that the user gave. */
@@ -270,8 +271,6 @@ export interface SyncContext {
   readonly client: GitHubClient
   /** Comments and issues of other accounts are never touched. */
   readonly author: Author
-  readonly redact: Redact
-  readonly linkTo?: LinkTo | undefined
   readonly deps: SendDeps
 }
 

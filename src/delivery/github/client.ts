@@ -3,16 +3,11 @@ import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { describeMismatch } from '../../platform/core/mismatch.ts'
 import { quote } from '../../platform/core/text.ts'
-import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
 import type { Deployment } from '../../platform/operation/operation.ts'
 import type { GitHubRun } from './run.ts'
-
-// Octokit would print text of the server to a stream in which the runner executes commands.
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 
 /** An absent field stays as it is. */
 interface IssueChange {
@@ -22,11 +17,8 @@ interface IssueChange {
   readonly close?: 'completed' | 'not_planned'
 }
 
-/**
- * https://docs.github.com/en/rest for the repository of the run. Methods throw what `toGitHubError` understands. Loads octokit, and opens
- * no connection. Close it after use.
- */
-export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+/** Loads octokit, whose requests are those of this project. */
+async function connectOctokit(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
   const { getOctokit } = await import('@actions/github')
   const { request, close } = createRequests(run, deps, limits)
   /** The parser of octokit takes minutes for some answers. It calls this as the global `fetch`. */
@@ -43,11 +35,19 @@ export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, 
     const kept = headers.link === undefined ? [] : [['link', headers.link]]
     return { url, status, headers: kept, body: parseJsonOrUndefined(text) ?? text }
   }
-  const octokit = getOctokit(token, {
-    baseUrl: run.apiUrl.href.replace(/\/$/, ''),
-    request: { fetch, parseSuccessResponseBody: false, log: silent },
-    log: silent,
-  })
+  // Octokit would print text of the server to a stream in which the runner executes commands.
+  const nothing = () => undefined
+  const log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+  const baseUrl = run.apiUrl.href.replace(/\/$/, '')
+  return { octokit: getOctokit(token, { baseUrl, request: { fetch, parseSuccessResponseBody: false, log }, log }), close }
+}
+
+/**
+ * https://docs.github.com/en/rest for the repository of the run. Methods throw what `toGitHubError` understands. Opens no connection. Close
+ * it after use.
+ */
+export async function openGitHub(run: GitHubRun, token: string, deps: SendDeps, limits: Limits) {
+  const { octokit, close } = await connectOctokit(run, token, deps, limits)
   const repository = { owner: run.owner, repo: run.repository }
   const { git, issues, pulls, repos } = octokit.rest
   const latest = { sort: 'updated', direction: 'desc', per_page: perPage } as const
@@ -194,7 +194,7 @@ export const defaultLimits: Limits = { requestMs: 15_000, totalMs: 30_000 }
 
 type GitHubRequest = Pick<Exchange, 'method' | 'url' | 'authorization' | 'body'>
 
-export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
+function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, limits: Limits) {
   const { clock, cancellation } = deps
   const transport = createTransport(apiUrl, proxy, clock)
   const remainingMs = startDeadline(clock, limits.totalMs)
@@ -209,7 +209,6 @@ export function createRequests({ apiUrl, proxy }: GitHubRun, deps: SendDeps, lim
       if (leftMs <= 0) throw new GitHubError({ detail: 'the time limit is reached' })
       const outcome = await sendOnce(transport, {
         ...given,
-        userAgent: `watchkeeper/${version}`,
         timeoutMs: Math.min(limits.requestMs, leftMs),
         // The first signal stops reads, and a write gets time to finish.
         signal: isRead ? cancellation.stop : cancellation.abort,

@@ -84,7 +84,7 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
   // Redacted before it is encoded for a marker, where redaction would not find a secret.
   const ofJob = redact(options.label ?? joinLabel([...run.labelParts, content.operation, options.target]))
   const labels =
-    options.label === undefined && isShared(content)
+    options.label === undefined && isShared(content.operation)
       ? { label: redact(joinLabel([content.project, options.target])), oldLabel: ofJob }
       : { label: ofJob }
   const name = redact(options.label ?? run.labelParts[0] ?? content.operation)

@@ -3,6 +3,7 @@ import { type Inline, join, type Line, say, strong, toPlainText, trusted, untrus
 import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/run-page.ts'
 import { listFirst } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
+import type { RunSubject } from '../../platform/operation/result.ts'
 import type { Block, Status } from '../../platform/report/blocks.ts'
 
 /** `unknown`: nothing keeps the last state, or it could not be read. */
@@ -34,7 +35,7 @@ export interface Message extends Origin {
 }
 
 interface FinishedRun {
-  readonly document: Pick<Message, 'operation' | 'status'> & Partial<Pick<Message, 'organizationId' | 'serviceId' | 'serverUrl'>>
+  readonly document: RunSubject & { readonly operation: string; readonly status: Status }
   readonly blocks: readonly Block[]
   keyLines(): readonly Line[]
   readonly milestones: readonly Line[]
@@ -48,13 +49,20 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
   issueUrl: issueNumber === undefined ? undefined : issuePageOf(env, issueNumber),
 })
 
-export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'change' | keyof Origin>): Message {
+export function messageOf(run: FinishedRun, facts: Origin & { readonly title: Inline; readonly change: StateChange }): Message {
   const { document, blocks, milestones, error } = run
   const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
+  // Reasons that did not fit into the first line.
+  const reasons = blocks[1]?.kind === 'list' ? blocks[1].items : []
   // The first line of an error says only that there was one.
   const [first = [], ...more] =
     error === undefined
-      ? [lineOf('verdict'), ...otherReasons(blocks), ...diagnosticLines(run), ...listFirst(run.keyLines(), maxLines, andOthers)]
+      ? [
+          lineOf('verdict'),
+          ...listFirst(reasons, maxLines, andOthers),
+          ...diagnosticLines(run),
+          ...listFirst(run.keyLines(), maxLines, andOthers),
+        ]
       : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
   return {
@@ -75,12 +83,6 @@ export function messageOf(run: FinishedRun, facts: Pick<Message, 'title' | 'chan
 const maxLines = 5
 
 const andOthers = (count: number) => say`… and ${count} more`
-
-/** Reasons that did not fit into the first line. */
-function otherReasons([, second]: readonly Block[]) {
-  const reasons = second?.kind === 'list' ? second.items : []
-  return listFirst(reasons, maxLines, andOthers)
-}
 
 /** A verdict about files has only the number of their errors or warnings. */
 function diagnosticLines({ blocks, document: { status } }: FinishedRun) {

@@ -4,7 +4,6 @@ import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts
 import { createRedact, type Redact, redactDeep } from '../../platform/core/secrets.ts'
 import { quote } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
-import { version } from '../../platform/core/version.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { isReadableOnTheWay, type ProxySettings, readProxySettings } from '../../platform/http/proxy.ts'
 import {
@@ -67,7 +66,6 @@ async function deliver(
       url,
       body,
       authorization: undefined,
-      userAgent: `watchkeeper/${version}`,
       timeoutMs: Math.min(requestMs, Math.max(1, Math.floor(remainingMs()))),
       signal: cancellation.abort,
     })

@@ -171,12 +171,10 @@ const reads: readonly (readonly [path: string, permission: Permission, read: (ca
 
 function matchPath(pattern: URLPattern, path: string): PathParam | undefined {
   const pathname = pathnameOf(path)
-  const match = isRewrittenByUrlPattern(pathname) ? null : pattern.exec({ pathname })
+  // URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
+  const match = !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname) ? null : pattern.exec({ pathname })
   return match === null ? undefined : (name) => match.pathname.groups[name] ?? ''
 }
-
-// URLPattern resolves dot segments, as a browser does. The API's server does not, so that such a path must not reach a handler.
-const isRewrittenByUrlPattern = (pathname: string) => !pathname.startsWith('/') || /(^|\/)(\.|%2e){1,2}(\/|$)|\\/i.test(pathname)
 
 function requireService({ organization, param }: PlatformCall): Service {
   const id = param('serviceId')
@@ -242,13 +240,11 @@ const toError = (ids: Ids, status: number, code: string, message: string) =>
 /** The states on the way are assumed: no server was asked. */
 const stateOf = ({ state, runsAt }: Service, nowMs: number) => (runsAt !== undefined && Date.parse(runsAt) > nowMs ? 'provisioning' : state)
 
-/** A new service is open to every address: the vendor's page about idling. */
-const everyAddress = [{ source: '0.0.0.0/0', description: 'Anywhere' }]
-
 /** Fields: the vendor's OpenAPI document of 2026-07-31. */
 function toServiceView(service: Service, nowMs: number): JsonObject {
   const { id, name, provider, region, dataWarehouseId, isPrimary, isReadonly = false, tags, createdAt } = service
-  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = everyAddress } = service
+  // A new service is open to every address: the vendor's page about idling.
+  const { idleScaling = !isPrimary, idleTimeoutMinutes = 15, ipAccessList = [{ source: '0.0.0.0/0', description: 'Anywhere' }] } = service
   return {
     ...{ id, name, provider, region, state: stateOf(service, nowMs), clickhouseVersion: '26.6' },
     ...{ minReplicaMemoryGb: 16, maxReplicaMemoryGb: 120, numReplicas: 3, autoscalingMode: 'vertical' },
@@ -315,16 +311,14 @@ function getCreditBalances({ organization, nowMs }: PlatformCall): unknown {
 /** Fields: the vendor's OpenAPI document of 2026-07-31. The console shows the last four characters of the id as the key's suffix. */
 const toKeyView = ({ id, name, state, expireAt }: ApiKey) => ({ name, state, keySuffix: id.slice(-4), expireAt })
 
-// When records become immutable is not documented. Three days are an assumption.
-const openDays = 3
-
 function getUsageCost({ organization, query, nowMs }: PlatformCall): unknown {
   const [from, to] = [requireDay(query, 'from_date'), requireDay(query, 'to_date')]
   if (to < from) throw badRequest('to_date must not be before from_date')
   // At most 30 days after from_date, both inclusive.
   if (countDays(from, to) > 31) throw badRequest('to_date must be at most 30 days after from_date')
   const filters = query.getAll('filter').map(toFilter)
-  const firstOpenDay = addDays(dayOf(nowMs), -openDays)
+  // When records become immutable is not documented. Three days are an assumption.
+  const firstOpenDay = addDays(dayOf(nowMs), -3)
   const records = organization.usage
     .filter(({ date }) => date >= from && date <= to)
     .filter((record) => isTagged(organization, record, filters))

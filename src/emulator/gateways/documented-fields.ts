@@ -56,11 +56,10 @@ const undocumented: Readonly<Record<string, string>> = {
   metric: 'serviceNameExpression seriesTable',
 }
 
-const filterSettings = { ...namesOnly('databaseName tableName'), columns: [namesOnly('name label allowAll valueExpression')] } as const
-
 const sourceShapes: Readonly<Record<string, FieldShapes>> = Object.fromEntries(
   sourceBody.options.map(({ shape }) => {
     const { value: kind } = shape.kind
+    const filterSettings = { ...namesOnly('databaseName tableName'), columns: [namesOnly('name label allowAll valueExpression')] } as const
     return [kind, { id: 'any', ...('materializedViews' in shape && { filterSettings }), ...documentedFields(shape, undocumented[kind]) }]
   }),
 )

@@ -64,9 +64,6 @@ type SeriesInput = z.output<typeof series>
 /** An answer that is not 200. */
 export class ChartError extends StatusError {}
 
-/** How long the demo keeps its telemetry. As in the product, whose tables have a partition for each day, whole days are deleted. */
-const retentionDays = 30
-
 /** Errors of charts are `{error}`, not `{message}`. */
 export function querySeries(request: ProductRequest): ProductResponse {
   const body = validate(request, schema)
@@ -83,9 +80,9 @@ interface StoredRange {
   readonly newestMs: number
 }
 
-/** The telemetry that the demo has at this time. */
+/** The telemetry of 30 days. As in the product, whose tables have a partition for each day, whole days are deleted. */
 export const storedAt = (nowMs: number): StoredRange => ({
-  oldestMs: (Math.floor(nowMs / dayMs) - retentionDays) * dayMs,
+  oldestMs: (Math.floor(nowMs / dayMs) - 30) * dayMs,
   newestMs: nowMs,
 })
 

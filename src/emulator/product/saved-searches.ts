@@ -49,15 +49,14 @@ export const savedSearches = routesOf<SavedSearch, z.output<typeof savedSearch>>
 
 /** A filter that the web app stored in a form that it cannot show may be sent back unchanged. */
 function demandFilters(filters: readonly z.output<typeof searchFilter>[], stored: readonly JsonObject[]) {
-  const index = filters.findIndex((one) => !isRenderable(one) && !stored.some((other) => isSameFilter(one, other)))
+  const isStored = (filter: JsonObject) =>
+    stored.some((other) => ['type', 'condition', 'operator', 'left', 'right'].every((field) => filter[field] === other[field]))
+  const index = filters.findIndex((one) => !isRenderable(one) && !isStored(one))
   if (index === -1) return
   throw badRequest(
     `filters[${index}] must be a sidebar-renderable SQL predicate (e.g. "<column> IN ('<value>', ...)", "NOT IN (...)", or "BETWEEN <n> AND <n>"). Other shapes are only accepted on update when preserved unchanged from the stored saved search.`,
   )
 }
-
-const isSameFilter = (a: JsonObject, b: JsonObject) =>
-  ['type', 'condition', 'operator', 'left', 'right'].every((field) => a[field] === b[field])
 
 /** Whether the sidebar of the web app can show a filter: a single condition on one column with `IN`, `NOT IN` or `BETWEEN`. */
 function isRenderable({ type, condition }: JsonObject) {

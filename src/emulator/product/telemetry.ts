@@ -34,12 +34,7 @@ interface Disturbance {
   readonly every?: number
 }
 
-interface Burst extends Disturbance {
-  readonly severity: string
-  readonly count: number
-}
-
-const bursts: readonly Burst[] = [
+const bursts: readonly (Disturbance & { readonly severity: string; readonly count: number })[] = [
   { severity: 'error', services: ['cart'], start: minuteOf(0, 6), minutes: 30, count: 5, every: 2 },
   { severity: 'error', services: ['checkout'], start: minuteOf(1, 10, 2), minutes: 8, count: 6 },
   { severity: 'error', services: ['checkout'], start: minuteOf(2, 3), minutes: 60, count: 2 },

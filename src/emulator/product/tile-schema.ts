@@ -112,12 +112,6 @@ const clickLink = {
     .optional(),
 }
 
-const clickAction = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('search'), ...clickLink }),
-  z.object({ type: z.literal('dashboard'), ...clickLink }),
-  z.object({ type: z.literal('external'), urlTemplate: filledText }),
-])
-
 const optionalFlag = z.boolean().optional()
 const cap = z.number().int().nonnegative().optional()
 
@@ -139,7 +133,13 @@ const fields = {
   compareToPreviousPeriod: optionalFlag,
   fitYAxisToData: optionalFlag,
   groupByColumnsOnLeft: optionalFlag,
-  onClick: clickAction.optional(),
+  onClick: z
+    .discriminatedUnion('type', [
+      z.object({ type: z.literal('search'), ...clickLink }),
+      z.object({ type: z.literal('dashboard'), ...clickLink }),
+      z.object({ type: z.literal('external'), urlTemplate: filledText }),
+    ])
+    .optional(),
   seriesLimit: cap,
   limit: cap,
   color: color.optional(),
@@ -160,12 +160,6 @@ const oneSeries = { ...fieldsNamed('sourceId select groupBy orderBy numberFormat
 const overTimeFields = 'sourceId select groupBy asRatio alignDateRangeToGranularity fillNulls numberFormat formulas showOperandSeries'
 const filteredFields = 'sourceId select where whereLanguage'
 
-const heatmapItem = z.object({
-  valueExpression: filledText,
-  countExpression: optionalSql,
-  heatmapScaleType: z.enum(['log', 'linear']).optional(),
-})
-
 /** The fields of each display type, in the order of the product's messages. */
 export const builderFields: Readonly<Record<string, z.ZodRawShape>> = {
   line: fieldsNamed(`${overTimeFields} compareToPreviousPeriod fitYAxisToData seriesLimit`),
@@ -174,7 +168,18 @@ export const builderFields: Readonly<Record<string, z.ZodRawShape>> = {
   number: fieldsNamed('sourceId select numberFormat formulas color colorRules backgroundChart'),
   pie: oneSeries,
   bar: oneSeries,
-  heatmap: { ...fieldsNamed(`${filteredFields} numberFormat`), select: z.array(heatmapItem).length(1) },
+  heatmap: {
+    ...fieldsNamed(`${filteredFields} numberFormat`),
+    select: z
+      .array(
+        z.object({
+          valueExpression: filledText,
+          countExpression: optionalSql,
+          heatmapScaleType: z.enum(['log', 'linear']).optional(),
+        }),
+      )
+      .length(1),
+  },
   markdown: fieldsNamed('markdown'),
   search: { ...fieldsNamed(filteredFields), select: sqlText },
   event_patterns: { ...fieldsNamed(filteredFields), select: optionalSql.default('') },
@@ -226,7 +231,12 @@ export const isTimeSeries = (displayType: unknown): boolean => displayType === '
 export const patchConfig = z
   .record(z.unknown())
   .superRefine((config, context) => {
-    if (config.where !== undefined && !filteredTypes.includes(config.displayType)) addIssue(context, whereRefusal, ['where'])
+    if (config.where !== undefined && !filteredTypes.includes(config.displayType))
+      addIssue(
+        context,
+        'This tile type has no tile-level `where`. Put the filter on each select item\'s `where` instead (that is the tile\'s visible "Where" box); use a dashboard-level filter to scope the whole dashboard.',
+        ['where'],
+      )
     refuseValues(config, [], context)
     if (!Array.isArray(config.select) || config.displayType === 'heatmap') return
     for (const [i, item] of config.select.entries()) if (isJsonObject(item)) refuseSeries(item, ['select', i], context)
@@ -242,9 +252,6 @@ export const patchConfig = z
     const strip = (key: string, value: unknown): unknown => (['periodAggFn', 'numericUnit'].includes(key) ? undefined : value)
     return JSON.parse(JSON.stringify(known), strip) as JsonObject // It was an object.
   })
-
-const whereRefusal =
-  'This tile type has no tile-level `where`. Put the filter on each select item\'s `where` instead (that is the tile\'s visible "Where" box); use a dashboard-level filter to scope the whole dashboard.'
 
 type IssuePath = readonly (string | number)[]
 

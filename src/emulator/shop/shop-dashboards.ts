@@ -100,7 +100,6 @@ const searches = 'LogAttributes.event:search'
 const emptySearches = [countItem(`${searches} LogAttributes.hits:0`, 'empty'), countItem(searches, 'all')]
 const guide = 'Error rate above 2% for 5 minutes pages the on-call person.\n\nRunbook: `runbooks/checkout.md`'
 const errorsOnly = { where: 'SeverityText:error', whereLanguage: 'lucene' }
-const ofCheckout = { where: 'ServiceName:checkout', whereLanguage: 'lucene' }
 const indexAge = "SELECT dateDiff('minute', max(indexed_at), now()) FROM search.index_state"
 
 const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: string; readonly tiles: readonly TileSpec[] }[]>> = {
@@ -144,7 +143,7 @@ const dashboardsOf: Readonly<Record<ServiceName, readonly { readonly name: strin
       name: 'Checkout logs',
       tiles: [
         { name: 'Latest errors', displayType: 'search', source: 'Logs', select: 'Timestamp, Body', ...errorsOnly },
-        { name: 'Patterns', displayType: 'event_patterns', source: 'Logs', ...ofCheckout },
+        { name: 'Patterns', displayType: 'event_patterns', source: 'Logs', where: 'ServiceName:checkout', whereLanguage: 'lucene' },
       ],
     },
   ],

@@ -229,13 +229,16 @@ function createRecord(base: Readonly<Record<string, number>>, date: Day, passed:
   }
 }
 
-/** Hours since the newest backup finished, or would have finished if it had not failed. */
-const newestAgeHours: Readonly<Record<ServiceName, number>> = { checkout: 3, catalog: 50, search: 5 }
-
-const fullBytes: Readonly<Record<ServiceName, number>> = { checkout: 48_318_382_080, catalog: 21_474_836_480, search: 8_589_934_592 }
+/** Hours since the newest backup finished, or would have finished if it had not failed, and bytes of a full one. */
+const backupsOf: Readonly<Record<ServiceName, readonly [ageHours: number, fullBytes: number]>> = {
+  checkout: [3, 48_318_382_080],
+  catalog: [50, 21_474_836_480],
+  search: [5, 8_589_934_592],
+}
 
 function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs: number): Backup[] {
-  const newestMs = atMs - newestAgeHours[name] * hourMs
+  const [ageHours, fullBytes] = backupsOf[name]
+  const newestMs = atMs - ageHours * hourMs
   return Array.from({ length: 10 }, (_, index): Backup => {
     const isFull = index % 7 === 2
     const isFailed = name === 'search' && index === 0
@@ -243,7 +246,7 @@ function createBackups(ids: DemoIds, serviceId: string, name: ServiceName, atMs:
     const finishedMs = newestMs - index * dayMs
     const startedAt = new Date(finishedMs - minutes * minuteMs).toISOString()
     // A shop grows, so that older backups are smaller.
-    const bytes = Math.round((fullBytes[name] / (isFull ? 1 : 16)) * (1 - index * 0.004))
+    const bytes = Math.round((fullBytes / (isFull ? 1 : 16)) * (1 - index * 0.004))
     return {
       id: ids.uuid(),
       status: isFailed ? 'error' : 'done',

@@ -223,7 +223,7 @@ const ownTags = (tags: unknown): Body => (Array.isArray(tags) ? { tags: withoutM
  */
 function mergeChannels(desired: Body, stored: Body): Body {
   const [first, ...others] = channelsOf(desired).map((channel) => ({
-    ...undeclarableFields(channelsOf(stored).find((other) => isSameTarget(other, channel))),
+    ...undeclarableFields(channelsOf(stored).find((other) => other.type === channel.type && other.webhookId === channel.webhookId)),
     ...channel,
   }))
   if (first === undefined) return desired
@@ -240,8 +240,6 @@ function channelsOf({ channel, channels }: Body): readonly Body[] {
 
 /** A field that a file could declare, and does not, is removed. */
 const undeclarableFields = ({ slackChannelId: _, severity: __, ...channel }: Body = {}): Body => channel
-
-const isSameTarget = (a: Body, b: Body) => a.type === b.type && a.webhookId === b.webhookId
 
 /**
  * The context of an alert of a project that is on the tile of a person. A new file does not name a dashboard for queries by its key, because the

@@ -9,7 +9,7 @@ import { raw } from '../dashboard/dashboard.ts'
 import { adoption, byKey, nameDescription, word } from '../fields.ts'
 import { type Body, type StoredObject, withoutServerFields } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
-import { alertIntervals, executionErrorSchema } from './schedule.ts'
+import { alertIntervals, executionErrorList } from './schedule.ts'
 
 export const alertSources = ['tile', 'saved_search'] as const
 export const alertStates = ['ALERT', 'OK', 'INSUFFICIENT_DATA', 'DISABLED', 'PENDING'] as const
@@ -63,9 +63,6 @@ export function describeCondition(alert: Body, preposition: 'over' | 'in'): stri
   return mode === undefined ? `${describeThreshold(alert)} ${preposition} ${interval}` : `${mode} on ${interval}`
 }
 
-const thresholdTypeMeaning =
-  '`above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.'
-
 const optionalText = z.string().nullish()
 
 const answeredChannel = z.looseObject({ type: optionalText, webhookId: optionalText })
@@ -90,7 +87,7 @@ export const alertSchema = z.looseObject({
   channels: z.array(answeredChannel).nullish().catch(undefined),
   message: optionalText,
   /** They are only shown, so an unexpected form is ignored. */
-  executionErrors: z.array(executionErrorSchema).nullish().catch(undefined),
+  executionErrors: executionErrorList.nullish().catch(undefined),
 })
 
 export type Alert = z.output<typeof alertSchema>
@@ -100,7 +97,7 @@ export type Alert = z.output<typeof alertSchema>
  * Undefined where there is nothing like that, and where `declared` states it in `raw`. Other unknown fields are kept. Newer servers than
  * HyperDX 2.36 have these.
  */
-export function unknownFormOf(stored: StoredObject, declared: Pick<DeclaredAlert, 'raw'> = {}): string | undefined {
+export function unknownFormOf(stored: StoredObject, declared: { readonly raw?: DeclaredAlert['raw'] } = {}): string | undefined {
   const unstated = Object.entries(stored).filter(([field]) => !Object.hasOwn(declared.raw ?? {}, field))
   const { source, detectionMode, anomalyConfig }: Body = Object.fromEntries(unstated)
   if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
@@ -215,11 +212,10 @@ export const declaredAlert = z
     }),
     threshold: z.number().meta({ description: 'Value that the alert is compared with.', accepts: 'a number' }),
     thresholdMax: z.number().nullish().meta({ description: 'Upper end of the range, for between and not_between.', clear: undefined }),
-    thresholdType: z
-      .enum(thresholdTypes)
-      .meta({ synonyms: comparisons })
-      .default('above')
-      .meta({ description: `How the value is compared with the threshold: ${thresholdTypeMeaning}` }),
+    thresholdType: z.enum(thresholdTypes).meta({ synonyms: comparisons }).default('above').meta({
+      description:
+        'How the value is compared with the threshold: `above` is ≥, `above_exclusive` is >, `below` is <, `below_or_equal` is ≤. `between` includes both ends, and `not_between` neither.',
+    }),
     interval: z.enum(alertIntervals).meta({
       description: `How often the alert is evaluated, and over which period. ${shortIntervalNote}.`,
       // Messages leave out the interval that most servers refuse.

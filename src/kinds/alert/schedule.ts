@@ -38,13 +38,11 @@ export const borderAfter = (timeMs: number, intervalMs: number): number => Math.
 /** The server rejects a start later than this from now. */
 export const maxAheadMs = 365 * dayMs
 
-/** A later time is not one that the server accepts, and times after it could not be formatted. */
-const maxStartMs = Date.UTC(9999, 0, 1)
-
 /** Undefined without a start, and for one that is not a time. */
 export function startMsOf({ scheduleStartAt }: Body): number | undefined {
   const ms = typeof scheduleStartAt === 'string' ? Date.parse(scheduleStartAt) : Number.NaN
-  return ms <= maxStartMs ? ms : undefined
+  // A later time is not one that the server accepts, and times after it could not be formatted.
+  return ms <= Date.UTC(9999, 0, 1) ? ms : undefined
 }
 
 /** Whether the alert has a start, and its windows begin at the same times as without it. */
@@ -125,21 +123,15 @@ export type OnFailedEvaluation = z.output<typeof onFailedEvaluation>
 
 const optionalText = z.string().nullish()
 
-/** Why an evaluation failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
-export const executionErrorSchema = z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText })
+/** Why evaluations failed: `type` is QUERY_ERROR, QUERY_TIMEOUT, WEBHOOK_ERROR, INVALID_ALERT or UNKNOWN. */
+export const executionErrorList = z.array(z.looseObject({ timestamp: optionalText, type: optionalText, message: optionalText }))
 
-type ExecutionError = z.output<typeof executionErrorSchema>
-
-const errorList = z.array(executionErrorSchema)
-
-const executionErrorsOf = ({ executionErrors }: Body): readonly ExecutionError[] | undefined => errorList.safeParse(executionErrors).data
+const executionErrorsOf = ({ executionErrors }: Body) => executionErrorList.safeParse(executionErrors).data
 
 /** Whether the alert shows that it has been evaluated. Servers that do not know `executionErrors` show it of no alert. */
 export const isEvaluated = (alert: Body): boolean => executionErrorsOf(alert) !== undefined
 
 export const failedAt = (alert: Body): string | undefined => executionErrorsOf(alert)?.at(-1)?.timestamp ?? undefined
-
-const maxMessage = 300
 
 /** `QUERY_ERROR at 22 Nov 2026 19:56 UTC: Unknown identifier …`; undefined where the last evaluation did not fail, or there was none. */
 export function explainFailedEvaluation(alert: Body): string | undefined {
@@ -148,15 +140,12 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
   if (last === undefined) return undefined
   const atMs = Date.parse(last.timestamp ?? '')
   const at = Number.isNaN(atMs) ? '' : ` at ${formatMoment(atMs)}`
-  const message = last.message ? `: ${quote(last.message, maxMessage)}` : ''
+  const message = last.message ? `: ${quote(last.message, 300)}` : ''
   // Recorded: the server takes a word such as @anna for a receiver that it does not know.
   const sent = /\ba mention that is not a webhook\b/.test(last.message ?? '') ? ' The server sent the notification without the mention' : ''
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}${sent}`
 }
-
-/** Time beyond two intervals: evaluations of a busy server are late, and clocks differ. */
-const patienceMs = 10 * minuteMs
 
 /** When the server evaluated the alert, or somebody wrote it since; undefined for one that is disabled or silenced, and without a time. */
 function lastEvaluation(alert: Body, nowMs: number) {
@@ -164,7 +153,8 @@ function lastEvaluation(alert: Body, nowMs: number) {
   const shown = typeof alert.updatedAt === 'string' ? alert.updatedAt : (failedAt(alert) ?? '')
   const atMs = Math.max(Date.parse(shown), startMsOf(alert) ?? 0)
   if (intervalMs === undefined || alert.state === 'DISABLED' || (startMsOf(alert) ?? 0) > nowMs || Number.isNaN(atMs)) return undefined
-  return { atMs, isOverdue: atMs + 2 * intervalMs + patienceMs < nowMs }
+  // Time beyond two intervals: evaluations of a busy server are late, and clocks differ.
+  return { atMs, isOverdue: atMs + 2 * intervalMs + 10 * minuteMs < nowMs }
 }
 
 export function explainOverdue(alert: Body, nowMs: number): string | undefined {
@@ -181,13 +171,11 @@ export function explainStoppedTask(alerts: readonly Body[], nowMs: number): stri
   return `the server has evaluated no alert since ${formatMoment(Math.max(...overdue))} (${plural(overdue.length, 'alert')} overdue), so none sends a notification: its alert task does not run`
 }
 
-/** The server looks for due evaluations once a minute. */
-const tickMs = minuteMs
-
 /** The latest time of the next evaluation. A start in the future delays it. Undefined for an interval that this version does not know. */
 export function nextEvaluationMs(alert: Body, nowMs: number): number | undefined {
   const intervalMs = intervalMsOf(alert.interval)
   if (intervalMs === undefined) return undefined
   const startMs = startMsOf(alert)
-  return (startMs !== undefined && startMs > nowMs ? startMs + intervalMs : borderAfter(nowMs, intervalMs)) + tickMs
+  // The server looks for due evaluations once a minute.
+  return (startMs !== undefined && startMs > nowMs ? startMs + intervalMs : borderAfter(nowMs, intervalMs)) + minuteMs
 }

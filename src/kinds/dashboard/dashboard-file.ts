@@ -22,7 +22,6 @@ export const tileInFile = declaredTile
 type TileInFile = z.output<typeof tileInFile>
 
 const maxNamedRows = 50
-const maxRows = 100
 const maxTiles = 500
 
 const row = z
@@ -42,11 +41,7 @@ export const dashboardFields = declaredDashboard.extend({
     .max(maxTiles)
     .optional()
     .meta({ description: 'The tiles. Without a position, they are placed in rows from left to right.' }),
-  rows: z
-    .array(row)
-    .max(maxRows)
-    .optional()
-    .meta({ description: 'Rows of tiles, instead of tiles. A row with a name becomes a container.' }),
+  rows: z.array(row).max(100).optional().meta({ description: 'Rows of tiles, instead of tiles. A row with a name becomes a container.' }),
 })
 
 export type DashboardFields = z.output<typeof dashboardFields>
@@ -212,11 +207,14 @@ export const describeWebAppFile = (name: string): string => `is a dashboard of t
 export const translateWith = (name: string): string =>
   `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`
 
-export interface Place {
-  readonly x: number
-  readonly y: number
+interface TileSize {
   readonly w: number
   readonly h: number
+}
+
+export interface Place extends TileSize {
+  readonly x: number
+  readonly y: number
 }
 
 /** The layout of one tile: its whole place, or only a size, or nothing. */
@@ -231,17 +229,15 @@ export interface TileLayout {
 
 export const gridColumns = 24
 
-const chartSize = { w: 12, h: 6 }
-
-const sizes: Readonly<Record<string, Pick<Place, 'w' | 'h'>>> = {
+const sizes: Readonly<Record<string, TileSize>> = {
   number: { w: 6, h: 4 },
   search: { w: 24, h: 8 },
   event_patterns: { w: 24, h: 8 },
   markdown: { w: 24, h: 3 },
 }
 
-const defaultSize = (displayType: unknown): Pick<Place, 'w' | 'h'> =>
-  (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? chartSize
+const defaultSize = (displayType: unknown): TileSize =>
+  (typeof displayType === 'string' && Object.hasOwn(sizes, displayType) ? sizes[displayType] : undefined) ?? { w: 12, h: 6 }
 
 const overlaps = (a: Place, b: Place) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
 

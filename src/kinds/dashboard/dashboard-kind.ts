@@ -26,7 +26,11 @@ import { arrangeTiles, byId, effectiveTile, withFilterIds, withTileIds } from '.
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const { body, diagnostics } = encode(declaredDashboard, declared, context)
   const { raw, ...fields } = body
-  const { tiles, keptTiles } = arrangeTiles(listOf(fields.tiles).map(spreadRaw), declared, context)
+  const { tiles, keptTiles } = arrangeTiles(
+    listOf(fields.tiles).map(({ raw, ...tile }): Body => ({ ...tile, ...(isMapping(raw) && raw) })),
+    declared,
+    context,
+  )
   const whole: Body = { ...fields, tiles, ...(isMapping(raw) && raw) }
   return { body: whole, diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
@@ -43,8 +47,6 @@ function describeTile({ name, config }: Body, index: number, nameOf: (id: unknow
 }
 
 const withoutId = ({ id: _, ...item }: Body): Body => item
-
-const spreadRaw = ({ raw, ...tile }: Body): Body => ({ ...tile, ...(isMapping(raw) && raw) })
 
 export const provisionerWrites = 'the provisioner of the server overwrites the dashboards that it made, with their ownership markers'
 
@@ -98,9 +100,6 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
 
 // How `pull` spells a dashboard in a file. What no schema accepts goes to `raw`, so that nothing is lost.
 
-/** Every dashboard needs these fields, and tags can hold the ownership marker. */
-const neverRaw: readonly string[] = ['name', 'tags', 'tiles']
-
 function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body {
   const { spelled, declared = {} } = context
   const tilesInFile = readTiles(spelled, listOf(declared.tiles))
@@ -116,7 +115,10 @@ function spellDashboard(kind: KindWire, body: Body, context: FileContext): Body 
     declaredDashboard,
     context,
   )
-  const raw = [...invalidFields({ ...fields, tiles }, declaredDashboard), ...rawIn(spelled)].filter((field) => !neverRaw.includes(field))
+  // Every dashboard needs these fields, and tags can hold the ownership marker.
+  const raw = [...invalidFields({ ...fields, tiles }, declaredDashboard), ...rawIn(spelled)].filter(
+    (field) => !['name', 'tags', 'tiles'].includes(field),
+  )
   const { containers, ...rest } = withRaw(fields, raw, body)
   const layout = spellLayout({ tiles, containers: listOf(containers), tilesInFile }, ownValue(spelled, 'rows'))
   const ordered = Object.entries(rest).flatMap(([field, value]) => (field === 'tiles' ? Object.entries(layout) : [[field, value] as const]))

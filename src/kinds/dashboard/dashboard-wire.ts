@@ -80,16 +80,16 @@ export function adviseTileName(name: string, tiles: readonly Body[]): string {
 export const explainTypeWithoutAlerts = (type: string): string =>
   `a tile of type ${quote(type, 40)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
 
-const validationSchema = z.object({
-  valid: z.boolean(),
-  errors: listOrEmpty(z.object({ path: z.string().nullish(), message: z.string() })),
-})
-
 /** Lets the server validate a body as that of a create. The server stores nothing, so the request may be repeated like a read. */
 export async function validateDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {
   const { valid, errors } = await api.read({
     request: { method: 'POST', isSafe: true, path: under(collectionPath(api, service, 'dashboards'), 'validate'), body: withoutIds(body) },
-    read: readOne(validationSchema),
+    read: readOne(
+      z.object({
+        valid: z.boolean(),
+        errors: listOrEmpty(z.object({ path: z.string().nullish(), message: z.string() })),
+      }),
+    ),
     about: { noun: kindLabels.dashboard, missing: 'service', permission: 'observability' },
   })
   if (valid) return []

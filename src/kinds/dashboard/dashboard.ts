@@ -197,9 +197,6 @@ const heatmapFields = {
   heatmapScaleType: z.enum(['log', 'linear']).optional(),
 }
 
-// Other charts have an aggregation in its place.
-const heatmapSelect = z.strictObject(heatmapFields).meta({ accepts: Object.keys(heatmapFields).join(', ') })
-
 export const builtConfig = z
   .discriminatedUnion('displayType', [
     showSource('line', chartFields.line),
@@ -217,7 +214,12 @@ export const builtConfig = z
     showSource('number', chartFields.number),
     showSource('pie', { ...sourced, select: single, ...ranked }),
     showSource('bar', { ...sourced, select: single, ...ranked }),
-    showSource('heatmap', { ...sourced, select: z.array(heatmapSelect).length(1), ...filtered }),
+    showSource('heatmap', {
+      ...sourced,
+      // Other charts have an aggregation in its place.
+      select: z.array(z.strictObject(heatmapFields).meta({ accepts: Object.keys(heatmapFields).join(', ') })).length(1),
+      ...filtered,
+    }),
     showSource('search', { ...sourceFields, select: sql, ...filtered }),
     showSource('event_patterns', { ...sourceFields, select: sql.optional(), ...filtered }),
     show('markdown', { markdown: text(50_000).optional() }),
@@ -353,11 +355,6 @@ const container = z.strictObject({
     .optional(),
 })
 
-const savedFilterValue = z.union([
-  z.strictObject({ type: z.literal('sql').optional().meta({ serverDefault: 'sql' }), condition: sql }),
-  z.strictObject({ type: z.literal('variable'), name: z.string(), values: z.array(z.string()) }),
-])
-
 /** The form in which dashboards are compared with the service. Files can also have shorter forms: see dashboard-file.ts. */
 export const declaredDashboard = z.strictObject({
   name: word(1024).meta({ description: nameDescription }),
@@ -371,7 +368,15 @@ export const declaredDashboard = z.strictObject({
     .optional()
     // The server resets it with the query, and refuses null as the language of a query.
     .meta({ serverDefault: 'lucene', writeDefault: { beside: 'savedQuery', isOptional: true }, clear: undefined }),
-  savedFilterValues: z.array(savedFilterValue).optional().meta({ clear: [] }),
+  savedFilterValues: z
+    .array(
+      z.union([
+        z.strictObject({ type: z.literal('sql').optional().meta({ serverDefault: 'sql' }), condition: sql }),
+        z.strictObject({ type: z.literal('variable'), name: z.string(), values: z.array(z.string()) }),
+      ]),
+    )
+    .optional()
+    .meta({ clear: [] }),
   containers: z.array(container).max(50).optional().meta({ clear: [] }),
   raw: raw.optional(),
   ...adoption,

@@ -1,5 +1,6 @@
+import type { SendOptions } from '../../platform/api/call.ts'
 import type { WriteApi } from '../../platform/api/client.ts'
-import type { ObjectUpdate, SendOptions, Updated } from '../../platform/api/collection.ts'
+import type { ObjectUpdate, Updated } from '../../platform/api/collection.ts'
 import { callTool, patchToolName, readTool } from '../../platform/api/mcp.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
-import { type AlertTarget, type Body, type DeclaredObject, type KeptTiles, listOf, type ResolveContext } from '../kind.ts'
+import { type Body, type DeclaredObject, type KeptTiles, listOf, type PlannedTiles, type ResolveContext } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
 import { builtConfig, writtenConfig } from './dashboard.ts'
 import { declaresNoTiles, findOverlaps, gridOf, type Place, placeTiles } from './dashboard-file.ts'
@@ -99,7 +99,7 @@ export function arrangeTiles(
   tiles: readonly Body[],
   { queries, spelled }: DeclaredObject,
   { stored, tileOwners }: ResolveContext,
-): Omit<AlertTarget, 'id'> {
+): PlannedTiles {
   if (queries === undefined) return { tiles }
   const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
   const ids = new Set<unknown>()
@@ -126,8 +126,6 @@ export function arrangeTiles(
   }
 }
 
-const placeFields = ['x', 'y', 'w', 'h', 'containerId', 'tabId'] as const
-
 /** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
 function placeQueries(
   known: readonly Body[],
@@ -141,7 +139,7 @@ function placeQueries(
     known.flatMap((tile) => {
       const old = isQuery(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
       if (old === undefined) return []
-      const place = Object.fromEntries(placeFields.map((field) => [field, old[field]]))
+      const place = Object.fromEntries(['x', 'y', 'w', 'h', 'containerId', 'tabId'].map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
       const around = ofFile.filter((one) => gridOf(one) === gridOf(moved))
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []

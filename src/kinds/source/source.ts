@@ -49,12 +49,6 @@ const materializedView = z.strictObject({
     .min(1),
 })
 
-const rollups = z.strictObject({
-  keyRollupTable: z.string().nullish(),
-  kvRollupTable: z.string().min(1),
-  granularity: interval,
-})
-
 const plainFields = {
   section: z.string().max(256).optional().meta({ description: 'Heading under which the web app lists the source.' }),
   from: z
@@ -100,7 +94,13 @@ const plainFields = {
   highlightedTraceAttributeExpressions: highlights,
   highlightedRowAttributeExpressions: highlights,
   materializedViews: z.array(materializedView).optional(),
-  metadataMaterializedViews: rollups.optional(),
+  metadataMaterializedViews: z
+    .strictObject({
+      keyRollupTable: z.string().nullish(),
+      kvRollupTable: z.string().min(1),
+      granularity: interval,
+    })
+    .optional(),
   metricTables: z
     .strictObject({
       gauge: z.string().optional(),
@@ -276,8 +276,6 @@ function toFile(body: Body, context: FileContext): Body {
 
 const bodySchema = wireSchema(declaredSource)
 
-const requiredFields: readonly string[] = ['name', 'kind', 'connection', 'from']
-
 export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   name: 'source',
   label: kindLabels.source,
@@ -286,7 +284,7 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   referredToAs: 'source',
   // An update replaces the whole object, so leaving a field out clears it.
   clearsBy: Object.fromEntries(
-    Object.keys(bodySchema.shape).flatMap((field) => (requiredFields.includes(field) ? [] : [[field, undefined]])),
+    Object.keys(bodySchema.shape).flatMap((field) => (['name', 'kind', 'connection', 'from'].includes(field) ? [] : [[field, undefined]])),
   ),
   resolve: resolveSource,
   summarize: summarizeSource,

@@ -47,9 +47,6 @@ const neverInFile = (from: string, example: string) =>
     .meta({ description: `Not allowed: use ${from}.`, secret: true })
     .optional()
 
-/** 2,048 characters of the API, without the markers of this tool. */
-const maxDescriptionLength = 1600
-
 export const declaredWebhook = z.strictObject({
   name: z.string().trim().min(1).max(1024).meta({ description: nameDescription }),
   service: z.enum(webhookServices).meta({ description: 'Who receives the messages.' }),
@@ -62,7 +59,8 @@ export const declaredWebhook = z.strictObject({
   queryParamsFrom: variables(1024)
     .optional()
     .meta({ description: 'Variables of the process that have the values of query parameters, by parameter.' }),
-  description: z.string().max(maxDescriptionLength).optional().meta({ description: 'Text for people.' }),
+  // 2,048 characters of the API, without the markers of this tool.
+  description: z.string().max(1600).optional().meta({ description: 'Text for people.' }),
   body: z
     .string()
     .max(16 * 1024)
@@ -76,12 +74,10 @@ export const declaredWebhook = z.strictObject({
 
 export type DeclaredWebhook = z.output<typeof declaredWebhook>
 
-const slackFields = ['headersFrom', 'queryParamsFrom', 'body'] as const
-
 /** The server refuses these fields for Slack. */
 export const webhookInFile = declaredWebhook.superRefine((webhook, context) => {
   if (webhook.service !== 'slack') return
-  for (const field of slackFields)
+  for (const field of ['headersFrom', 'queryParamsFrom', 'body'] as const)
     if (webhook[field] !== undefined) refuseField(context, [field], 'is not supported by a webhook of the service slack')
 })
 

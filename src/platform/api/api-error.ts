@@ -8,7 +8,7 @@ import { readRateLimitWindow } from '../http/rate-limit.ts'
 import type { FailedAttempt, RetryDecision } from '../http/send.ts'
 import type { Method } from '../http/transport.ts'
 import type { AttemptFailure } from './attempt.ts'
-import { type ApiRequest, isWriteRequest, type Subject } from './call.ts'
+import { isWriteRequest, type RequestMethod } from './call.ts'
 import { oldestRelease } from './server-version.ts'
 
 export interface ConnectionInputs {
@@ -21,7 +21,9 @@ export interface ConnectionInputs {
 const apiInputs: ConnectionInputs = { url: 'api-url', key: 'api-key-id and api-key-secret' }
 
 /** Messages may contain these facts: none is a secret. */
-export interface RequestFacts extends Pick<ApiRequest, 'method' | 'isSafe'>, Pick<Subject, 'noun' | 'missing'> {
+export interface RequestFacts extends RequestMethod {
+  readonly noun: string
+  readonly missing?: string
   /** Whether repeating the request could make a second object. */
   readonly isCreate: boolean
   /** Includes the query. */
@@ -64,16 +66,17 @@ export class ApiError extends WatchkeeperError {
 export function missingSqlKey(why: string): InputError {
   const advise = (name: string): string => `set the input or ${toEnvironmentName(name)}`
   return new InputError([
-    missingInput('sql-key-id', `is missing: ${why}; ${advise('sql-key-id')}. See ${sqlKeyPage}`),
+    missingInput(
+      'sql-key-id',
+      `is missing: ${why}; ${advise('sql-key-id')}. See https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries`,
+    ),
     missingInput('sql-key-secret', `is missing; ${advise('sql-key-secret')}`),
   ])
 }
 
-const sqlKeyPage = 'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#sql-queries'
-
 type ApiErrorDetails = Omit<ApiError, 'name' | 'stack' | 'cause'>
 
-export const isOutcomeUnknown = (request: Pick<ApiRequest, 'method' | 'isSafe'>, end: { readonly isOutcomeUnknown: boolean }): boolean =>
+export const isOutcomeUnknown = (request: RequestMethod, end: { readonly isOutcomeUnknown: boolean }): boolean =>
   isWriteRequest(request) && end.isOutcomeUnknown
 
 /** `nowMs` is in milliseconds since the epoch. */
@@ -126,8 +129,6 @@ function classifyFailure(facts: RequestFacts, failure: AttemptFailure, decision:
   return cause === 'unreadable' || cause === 'unfit' || cause === 'too-large' ? 'bad-answer' : 'network'
 }
 
-const kindOfStatus: Readonly<Record<number, ErrorKind>> = { 401: 'authentication', 403: 'permission', 409: 'conflict' }
-
 function kindOfErrorStatus(
   { status = 0, isFromApi, headers, detail }: AttemptFailure,
   { method, isSelfHosted, missing }: RequestFacts,
@@ -136,7 +137,10 @@ function kindOfErrorStatus(
   const mustExist = isSelfHosted && method === 'GET' && missing !== undefined
   const isOtherText = isSelfHosted && headers['content-type']?.startsWith('text/plain') === true && detail !== 'Not Found'
   if (status === 404) return isFromApi && !mustExist && !isOtherText ? 'not-found' : 'not-served'
-  return kindOfStatus[status] ?? (status >= 500 || status === 408 ? 'server' : 'refused')
+  if (status === 401) return 'authentication'
+  if (status === 403) return 'permission'
+  if (status === 409) return 'conflict'
+  return status >= 500 || status === 408 ? 'server' : 'refused'
 }
 
 function describeAttempts({ cause, status, detail, proxyHost }: AttemptFailure) {
@@ -164,8 +168,6 @@ function adviceOn(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<Attem
   return kind === 'server' ? open : [advice, open].filter(Boolean).join(' ')
 }
 
-const listedNouns: readonly string[] = ['alert', 'dashboard', 'saved search', 'webhook', 'source']
-
 const idInputs: ReadonlyMap<string | undefined, string> = new Map([
   ['organization', 'Check organization-id.'],
   ['service', 'Check service-id and organization-id.'],
@@ -189,7 +191,9 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<A
   const { failure } = end
   const { host, keyName, permission, noun, inputs: { url, access = 'Extend its role, or use another key.' } = apiInputs } = facts
   const missing = missingIn(kind, facts, failure)
-  const list = listedNouns.includes(noun) ? ` list-${pluralOf(noun).replace(' ', '-')} shows the ids.` : ''
+  const list = ['alert', 'dashboard', 'saved search', 'webhook', 'source'].includes(noun)
+    ? ` list-${pluralOf(noun).replace(' ', '-')} shows the ids.`
+    : ''
   switch (kind) {
     case 'authentication':
       return `The API rejects ${keyName}. ${keyAdvice(facts)}`

@@ -40,7 +40,9 @@ export async function sendAndRead<T>(options: AttemptOptions<T>): Promise<Attemp
 function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: AttemptOptions<T>): AttemptResult<T> {
   const { status, headers } = answer
   const parsed = parseBody(exchange.acceptsEvents ? dataOf(answer) : answer.text, redact)
-  const requestId = requestIdIn(answer, 'json' in parsed ? parsed.json : undefined, redact)
+  const id = requestIdOf('json' in parsed ? parsed.json : undefined, headers['x-request-id'])
+  // Outputs contain the request id unchanged, so an id that holds a secret is dropped.
+  const requestId = id !== undefined && redact(id) === id ? id : undefined
   const known = { status, headers, ...(requestId !== undefined && { requestId }) }
   if (status >= 400) {
     const words = 'json' in parsed ? messageIn(parsed.json, redact) : bareText(answer.text, redact)
@@ -60,16 +62,9 @@ function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: Attem
   }
   if (!('mismatch' in result)) return { success: { value: result.value, status, headers, requestId } }
   if (answer.text === '') return fail('unreadable', 'the answer is empty')
-  return fail('unfit', withWords(result.mismatch, messageIn(parsed.json, redact)))
+  const words = messageIn(parsed.json, redact)
+  return fail('unfit', words === '' ? result.mismatch : `${result.mismatch}; message of the API: ${quote(words)}`)
 }
-
-// Outputs contain the request id unchanged, so an id that holds a secret is dropped.
-function requestIdIn({ headers }: Answer, json: unknown, redact: Redact) {
-  const requestId = requestIdOf(json, headers['x-request-id'])
-  return requestId === undefined || redact(requestId) !== requestId ? undefined : requestId
-}
-
-const withWords = (mismatch: string, words: string) => (words === '' ? mismatch : `${mismatch}; message of the API: ${quote(words)}`)
 
 /** The data of the only event of a stream (WHATWG HTML, section 9.2.6), or another text. */
 function dataOf({ text, headers }: Answer) {

@@ -10,12 +10,16 @@ export interface Call<T> {
   readonly rules?: RequestRules<T> | undefined
 }
 
-export interface ApiRequest {
+/** Shows whether a request writes. */
+export interface RequestMethod {
   readonly method: Method
-  readonly path: ApiPath
-  readonly query?: URLSearchParams
   /** Stores nothing, whatever the method, and may be repeated. */
   readonly isSafe?: boolean | undefined
+}
+
+export interface ApiRequest extends RequestMethod {
+  readonly path: ApiPath
+  readonly query?: URLSearchParams
   readonly body?: unknown
   readonly isTool?: boolean
   /** A server may repeat the body, whose secrets no answer must show. Asked for when there is an answer. */
@@ -31,15 +35,18 @@ export interface Subject {
   readonly permission?: keyof Profile['permissions']
 }
 
-export interface RequestRules<T> {
+export interface SendOptions {
   /** Only a rejection by the rate limit is retried. */
   readonly isOptional?: boolean
-  /** The server may still work on the request after a timeout, so it is not sent again then. */
-  readonly isHeavy?: boolean
   /** Aborted: not sent, kind `canceled`. A request that was sent goes on, with its retries. */
   readonly notAfter?: AbortSignal | undefined
   /** Called before the wait after a rejection by the rate limit. */
   readonly onRejected?: (() => void) | undefined
+}
+
+export interface RequestRules<T> extends SendOptions {
+  /** The server may still work on the request after a timeout, so it is not sent again then. */
+  readonly isHeavy?: boolean
   /** Gets the monotonic time in milliseconds of a successful answer. */
   readonly onAnswer?: ((atMs: number) => void) | undefined
   /** Only a write that replaces what was read has one. */
@@ -70,4 +77,4 @@ export const maxBasisAgeMs = 2000
 
 export type Reconciled<T> = 'not-applied' | AppliedWrite<T> | 'changed-by-others'
 
-export const isWriteRequest = ({ method, isSafe }: Pick<ApiRequest, 'method' | 'isSafe'>): boolean => method !== 'GET' && !isSafe
+export const isWriteRequest = ({ method, isSafe }: RequestMethod): boolean => method !== 'GET' && !isSafe

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts'
 import { once } from '../core/concurrency.ts'
 import { inputError } from '../core/errors.ts'
 import { basicPair } from '../core/secrets.ts'
@@ -5,8 +6,7 @@ import { type ProxySettings, proxySecrets, proxyUsers } from '../http/proxy.ts'
 import { type Pacer, pacerFor, type Quota } from '../http/rate-limit.ts'
 import type { SendDeps } from '../http/send.ts'
 import { createTransport } from '../http/transport.ts'
-import type { ConnectionInputs } from './api-error.ts'
-import type { Call } from './call.ts'
+import type { ApiRequest, Call } from './call.ts'
 import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
 import { createRequester, type Endpoint, type RequesterOptions } from './requester.ts'
@@ -40,8 +40,7 @@ export interface WriteApi extends ReadApi {
 }
 
 interface ReadCall<T> extends Call<T> {
-  readonly request: Omit<Call<T>['request'], 'method' | 'isSafe'> &
-    ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
+  readonly request: ApiRequest & ({ readonly method: 'GET'; readonly isSafe?: never } | { readonly method: 'POST'; readonly isSafe: true })
 }
 
 export function readOnly({ write: _, ...api }: WriteApi): ReadApi {
@@ -57,7 +56,6 @@ export interface ApiConnection {
   readonly observabilityPath: string
   readonly credentials: Credentials
   readonly proxy: ProxySettings
-  readonly userAgent: string
   readonly maxAttempts: number
   readonly deadlineMs: number
   readonly sqlFunctions: readonly string[]
@@ -71,19 +69,12 @@ export interface ApiSession {
   close(): Promise<void>
 }
 
-const queryInputs: ConnectionInputs = {
-  url: 'sql-url',
-  key: 'sql-key-id and sql-key-secret',
-  access: 'The service needs a query endpoint that lists the key in sql-key-id.',
-}
-
 /** Sends no request before the first call. `close` ends running requests, too. */
 export function openApi(
   connection: ApiConnection,
-  options: SendDeps & Pick<RequesterOptions, 'debug'> & { readonly hideUrls: ReadApi['hideUrls'] },
+  options: SendDeps & { readonly debug?: RequesterOptions['debug']; readonly hideUrls: ReadApi['hideUrls'] },
 ): ApiSession {
-  const { baseUrl, profile, observabilityPath, credentials, proxy, userAgent, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } =
-    connection
+  const { baseUrl, profile, observabilityPath, credentials, maxAttempts, deadlineMs, queryEndpoint, sqlFunctions } = connection
   const { clock } = options
   // When one of several requests fails, the others would be retried long after the report.
   const closing = new AbortController()
@@ -93,39 +84,20 @@ export function openApi(
     stop: AbortSignal.any([stop, closing.signal]),
     abort: AbortSignal.any([abort, closing.signal]),
   }
-  const pacerOf = (key: string, origin: string, documented = profile.rateLimit): Pacer => pacerFor(clock, { key, origin, documented })
-  const endpointOf = (url: URL, given: Credentials): Endpoint => {
-    const { authorization, name: keyName, id, secrets } = describeKey(given)
-    return {
-      baseUrl: url,
-      authorization,
-      keyName,
-      pacer: pacerOf(id, url.origin),
-      transport: createTransport(url, proxy, clock),
-      secrets: [...secrets, ...proxySecrets(proxy), ...proxyUsers(proxy)],
-    }
-  }
-  const endpoint = endpointOf(baseUrl, credentials)
+  const { endpoint, queries, toolsOfServer } = createEndpoints(connection, clock)
   const { transport, pacer } = endpoint
   let lastRequestId: string | undefined
   const onRequestId = (id: string): void => {
     lastRequestId = id
   }
-  const settings: RequesterOptions = { ...options, cancellation, endpoint, profile, userAgent, maxAttempts, deadlineMs, onRequestId }
+  const settings: RequesterOptions = { ...options, cancellation, endpoint, profile, maxAttempts, deadlineMs, onRequestId }
   const requester = createRequester(settings)
-  const readVersion = createVersionCheck({ baseUrl, userAgent, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
+  const readVersion = createVersionCheck({ baseUrl, transport, signal: cancellation.abort, deadlineMs, debug: options.debug })
   const serverVersion = profile.isSelfHosted ? readVersion : async () => undefined
   const request = async <T>(call: Call<T>): Promise<T> => {
     await serverVersion()
     return (call.request.isTool ? openTools() : requester).request(call)
   }
-  const queries = queryEndpoint && { ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials), inputs: queryInputs }
-  /** The tools are beside the API. Recorded: their requests count apart from other requests of the key. */
-  const toolsOfServer = (): Endpoint => ({
-    ...endpoint,
-    baseUrl: besideApiUrl(baseUrl, ''),
-    pacer: pacerOf(`${describeKey(credentials).id} tools`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
-  })
   const remaining = () => ({ deadlineMs: Math.max(1, Math.ceil(requester.remainingMs())) })
   const openTools = once(() => createRequester({ ...settings, ...remaining(), endpoint: toolsOfServer() }))
   const hasPatchTool = once(async () => profile.isSelfHosted && (await import('./mcp.ts')).findPatchTool(request))
@@ -166,6 +138,37 @@ export function openApi(
       closing.abort()
       await Promise.all([transport.close(), queries?.transport.close()])
     },
+  }
+}
+
+/** The API, and where SQL runs. Each has a key, connections and a rate limit. */
+function createEndpoints({ baseUrl, profile, credentials, proxy, queryEndpoint }: ApiConnection, clock: Clock) {
+  const pacerOf = (key: string, origin: string, documented = profile.rateLimit): Pacer => pacerFor(clock, { key, origin, documented })
+  const endpointOf = (url: URL, given: Credentials): Endpoint => {
+    const { authorization, name: keyName, id, secrets } = describeKey(given)
+    return {
+      baseUrl: url,
+      authorization,
+      keyName,
+      pacer: pacerOf(id, url.origin),
+      transport: createTransport(url, proxy, clock),
+      secrets: [...secrets, ...proxySecrets(proxy), ...proxyUsers(proxy)],
+    }
+  }
+  const endpoint = endpointOf(baseUrl, credentials)
+  const access = 'The service needs a query endpoint that lists the key in sql-key-id.'
+  return {
+    endpoint,
+    queries: queryEndpoint && {
+      ...endpointOf(queryEndpoint.baseUrl, queryEndpoint.credentials),
+      inputs: { url: 'sql-url', key: 'sql-key-id and sql-key-secret', access },
+    },
+    /** The tools are beside the API. Recorded: their requests count apart from other requests of the key. */
+    toolsOfServer: (): Endpoint => ({
+      ...endpoint,
+      baseUrl: besideApiUrl(baseUrl, ''),
+      pacer: pacerOf(`${describeKey(credentials).id} tools`, baseUrl.origin, { limit: 600, windowMs: 60_000 }),
+    }),
   }
 }
 

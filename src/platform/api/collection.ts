@@ -3,10 +3,10 @@ import { holds, isSame } from '../core/equality.ts'
 import { WatchkeeperError } from '../core/errors.ts'
 import { pluralOf, quote } from '../core/text.ts'
 import { ApiError } from './api-error.ts'
-import type { ApiRequest, Reconciled, RequestRules, Subject } from './call.ts'
+import type { ApiRequest, Reconciled, RequestRules, SendOptions, Subject } from './call.ts'
 import type { ReadApi, WriteApi } from './client.ts'
 import { type ApiPath, isResourceId, isServer, path, root, servicePath, type Target, under } from './path.ts'
-import { type Page, type Reader, readList, readNothing, readOne } from './wire.ts'
+import { type Page, type Reader, readList, readOne } from './wire.ts'
 
 /** The longest page that the server answers. */
 export const pageLimit = 1000
@@ -34,8 +34,11 @@ export interface Collection<T extends { readonly id: string }, Body> {
    * sent again only if the object still is as it was before.
    */
   update(api: WriteApi, service: Target, update: ObjectUpdate<T, Body>, options?: SendOptions): Promise<Updated<T>>
-  /** False when it was gone already. Sent at most `maxBasisAgeMs` after the read that was checked. */
-  remove(api: WriteApi, service: Target, id: string, options?: RemoveOptions<T>): Promise<boolean>
+  /**
+   * False when it was gone already. Sent at most `maxBasisAgeMs` after the read that was checked: `check` is called for every reading, and
+   * throws to keep the object.
+   */
+  remove(api: WriteApi, service: Target, id: string, options?: SendOptions & { check?(current: T): void | Promise<void> }): Promise<boolean>
 }
 
 export interface Reading<T> {
@@ -58,20 +61,11 @@ export interface Updated<T> {
   readonly isWritten: boolean
 }
 
-/** A request that was not sent yet is not sent after `notAfter` is aborted. */
-export type SendOptions = Pick<RequestRules<unknown>, 'notAfter' | 'onRejected' | 'isOptional'>
-
-interface RemoveOptions<T> extends SendOptions {
-  /** Throws to keep the object. Called for every reading. */
-  check?(current: T): void | Promise<void>
-}
-
-/** Enough for latency not to matter. */
-const mostWrites = 10
-
-/** Each object may have to be read before it is written, within the window of the rate limit. One at a time where no limit is stated. */
-export const countConcurrentWrites = (api: ReadApi): number =>
-  Math.min(mostWrites, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
+/**
+ * Each object may have to be read before it is written, within the window of the rate limit. One at a time where no limit is stated, and
+ * at most ten, which is enough for latency not to matter.
+ */
+export const countConcurrentWrites = (api: ReadApi): number => Math.min(10, Math.max(1, Math.floor((api.rateLimit()?.remaining ?? 0) / 2)))
 
 interface CollectionOptions<T> {
   readonly name: string
@@ -112,9 +106,23 @@ function defineReads<T extends { readonly id: string }>({ name, noun, listing, s
     return found
   }
   async function list(api: ReadApi, service: Target, rules?: SendOptions): Promise<DatedList<T>> {
-    const found = await readAllPages(api, { listing, readPage, about, path: all(api, service) }, rules)
+    let readAtMs = Number.POSITIVE_INFINITY
+    const page: ReadPage<T> = (offset) => {
+      // A gateway might not know the parameters: they are given only where they are needed.
+      const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
+      const onAnswer = (atMs: number): void => {
+        readAtMs = Math.min(readAtMs, atMs)
+      }
+      return api.read({
+        request: { method: 'GET', path: all(api, service), ...query },
+        read: readPage,
+        about: { ...about, missing: 'service' },
+        rules: { ...rules, onAnswer },
+      })
+    }
+    const found = listing === 'paged' ? await listPages(page, noun) : { items: (await page(0)).items, mayBeCut: false }
     if (urlsOf !== undefined) api.hideUrls(urlsOf(found.items))
-    return found
+    return { ...found, readAtMs }
   }
   return { read, about, all, one, get, list }
 }
@@ -174,7 +182,7 @@ export function defineCollection<T extends { readonly id: string }, Body = never
         const basis = check && { basis: { readAtMs: () => readAtMs, readAgain } }
         await api.write({
           request: { method: 'DELETE', path: one(api, service, id) },
-          read: readNothing,
+          read: () => ({ value: undefined }),
           about,
           rules: { ...options, ...basis },
         })
@@ -203,36 +211,6 @@ const withoutWriteOnly = (body: unknown, fields: readonly string[]) =>
   typeof body === 'object' && body !== null && fields.length > 0
     ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
     : body
-
-interface ListRequest<T> {
-  readonly listing: 'paged' | 'whole'
-  readonly readPage: ReturnType<typeof readList<T>>
-  readonly about: Subject
-  readonly path: ApiPath
-}
-
-async function readAllPages<T extends { readonly id: string }>(
-  api: ReadApi,
-  { listing, readPage, about, path }: ListRequest<T>,
-  rules: SendOptions | undefined,
-): Promise<DatedList<T>> {
-  let readAtMs = Number.POSITIVE_INFINITY
-  const page: ReadPage<T> = (offset) => {
-    // A gateway might not know the parameters: they are given only where they are needed.
-    const query = offset === 0 ? {} : { query: new URLSearchParams({ limit: String(pageLimit), offset: String(offset) }) }
-    const onAnswer = (atMs: number): void => {
-      readAtMs = Math.min(readAtMs, atMs)
-    }
-    return api.read({
-      request: { method: 'GET', path, ...query },
-      read: readPage,
-      about: { ...about, missing: 'service' },
-      rules: { ...rules, onAnswer },
-    })
-  }
-  if (listing === 'paged') return { ...(await listPages(page, about.noun)), readAtMs }
-  return { items: (await page(0)).items, mayBeCut: false, readAtMs }
-}
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>
 

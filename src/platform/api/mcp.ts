@@ -30,14 +30,12 @@ export const readTool =
     return read(content[0]?.text ?? '', isError)
   }
 
-const toolList = z.looseObject({ result: z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) }) })
-
 export async function findPatchTool(read: (call: Call<boolean>) => Promise<boolean>): Promise<boolean> {
   try {
     return await read({
       request: { ...toolRequest('tools/list', {}), isSafe: true },
       read(json) {
-        const parsed = toolList.safeParse(json)
+        const parsed = z.looseObject({ result: z.looseObject({ tools: z.array(z.looseObject({ name: z.string() })) }) }).safeParse(json)
         if (!parsed.success) return mismatchAt('', [], 'is not a list of tools')
         return { value: parsed.data.result.tools.some(({ name }) => name === patchToolName) }
       },

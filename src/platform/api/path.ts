@@ -1,14 +1,14 @@
 /** Only checked ids can be inserted, so that no value can leave its segment. */
 export type ApiPath = string & { readonly __path: unique symbol }
 
-// RFC 3986's unreserved characters have no meaning in a path, and are never encoded.
-const unreserved = /^[A-Za-z0-9._~-]{1,128}$/
-
 /** Servers also use ids that RFC 9562 does not allow. */
 export const isUuid = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 
-/** The API documents ids of dashboards and alerts as opaque. A dot segment would change the path. */
-export const isResourceId = (text: string): boolean => unreserved.test(text) && text !== '.' && text !== '..'
+/**
+ * The API documents ids of dashboards and alerts as opaque. RFC 3986's unreserved characters have no meaning in a path, and are never
+ * encoded. A dot segment would change the path.
+ */
+export const isResourceId = (text: string): boolean => /^[A-Za-z0-9._~-]{1,128}$/.test(text) && text !== '.' && text !== '..'
 
 /** Throws when a value is not an id. Encoding is not enough, because it keeps `..`. */
 export function path(literals: TemplateStringsArray, ...ids: readonly string[]): ApiPath {

@@ -12,10 +12,10 @@ export interface Profile {
   /** The documented limit of one key, used until an answer states another. */
   readonly rateLimit: RateLimit
   readonly observabilityPath: string
-  readonly permissions: Readonly<Partial<Record<PermissionName, string>>>
+  readonly permissions: Readonly<
+    Partial<Record<'usage' | 'credits' | 'keys' | 'services' | 'activities' | 'backups' | 'observability' | 'queries', string>>
+  >
 }
-
-type PermissionName = 'usage' | 'credits' | 'keys' | 'services' | 'activities' | 'backups' | 'observability' | 'queries'
 
 const profiles: Readonly<Record<ProfileName, Profile>> = {
   // Source: the vendor's OpenAPI document of 2026-07-31, permissions as its command line documents them.

@@ -26,7 +26,6 @@ export interface Endpoint {
 export interface RequesterOptions extends SendDeps {
   readonly endpoint: Endpoint
   readonly profile: Profile
-  readonly userAgent: string
   readonly maxAttempts: number
   /** Limit for all requests of this requester together, from its creation on. */
   readonly deadlineMs: number
@@ -44,7 +43,7 @@ interface Admitted extends ToSend {
 
 /** Keeps to the rate limit and the deadline, and retries by `retryPolicyFor`. */
 export function createRequester(options: RequesterOptions) {
-  const { endpoint, userAgent, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
+  const { endpoint, cancellation, maxAttempts, timeoutMs = requestTimeoutMs, clock, debug } = options
   const remainingMs = startDeadline(clock, options.deadlineMs)
   const note = createNotes(options)
   const admit = createAdmit(options, remainingMs, note)
@@ -91,7 +90,6 @@ export function createRequester(options: RequesterOptions) {
             body: body === undefined ? undefined : JSON.stringify(body),
             authorization: endpoint.authorization,
             ...(request.isTool && { acceptsEvents: true }),
-            userAgent,
             timeoutMs: facts.timeoutMs,
             signal: cancellation.abort,
           },
@@ -160,7 +158,7 @@ function createTryOnce({ endpoint, clock, cancellation: { writes }, onRequestId,
 function createAdmit(
   { endpoint: { pacer }, clock, deadlineMs, cancellation: { stop } }: RequesterOptions,
   remainingMs: () => number,
-  note: Note,
+  note: ReturnType<typeof createNotes>,
 ) {
   const expired = clock.timeout(deadlineMs)
 
@@ -223,12 +221,10 @@ function tooLate({ method, path }: RequestFacts, waitMs: number, nowMs: number):
 
 const rateLimitReason = 'rate limit'
 
-type Note = (reason: string, waitMs: number, line: string) => void
-
 /** Parallel requests often wait for the same reason, which is worth one line. */
-function createNotes({ clock, note }: SendDeps): Note {
+function createNotes({ clock, note }: SendDeps) {
   const notedUntilMs = new Map<string, number>()
-  return (reason, waitMs, line) => {
+  return (reason: string, waitMs: number, line: string): void => {
     const now = clock.monotonicMs()
     if (now < (notedUntilMs.get(reason) ?? 0)) return
     notedUntilMs.set(reason, now + Math.max(waitMs, 1000))

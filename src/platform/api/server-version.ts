@@ -11,7 +11,6 @@ export const oldestRelease = '2.30'
 interface VersionOptions {
   /** Ends in `/api/v2`. */
   readonly baseUrl: URL
-  readonly userAgent: string
   readonly transport: Transport
   readonly signal: AbortSignal
   readonly deadlineMs: number
@@ -29,7 +28,7 @@ export function createVersionCheck(options: VersionOptions): () => Promise<strin
     if (version !== undefined && isTooOld(version))
       throw new WatchkeeperError(
         'not-served',
-        `HyperDX ${version} at ${options.baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${toHealthUrl(options.baseUrl).href}`,
+        `HyperDX ${version} at ${options.baseUrl.host} is too old: Watchkeeper needs ${oldestRelease} or newer.\nUpgrade the server. Older releases lack saved searches, paging and the validation of dashboards.\nRequest: GET ${besideApiUrl(options.baseUrl, '/health').href}`,
       )
     return version
   })
@@ -42,15 +41,12 @@ export function besideApiUrl(baseUrl: URL, path: string): URL {
   return url
 }
 
-const toHealthUrl = (baseUrl: URL) => besideApiUrl(baseUrl, '/health')
-
-async function readVersion({ baseUrl, userAgent, transport, signal, deadlineMs }: VersionOptions) {
+async function readVersion({ baseUrl, transport, signal, deadlineMs }: VersionOptions) {
   const outcome = await sendOnce(transport, {
     method: 'GET',
-    url: toHealthUrl(baseUrl),
+    url: besideApiUrl(baseUrl, '/health'),
     body: undefined,
     authorization: undefined,
-    userAgent,
     timeoutMs: Math.min(5_000, deadlineMs),
     signal,
   })

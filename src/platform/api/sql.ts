@@ -224,9 +224,6 @@ async function postQuery({ clock, request }: SqlOptions, call: Call<SqlAnswer>, 
   }
 }
 
-/** A query would wake the service, or fail. Source: the vendor's OpenAPI document of 2026-07-31. */
-const sleepingStates: ReadonlySet<string> = new Set(['idle', 'idling', 'stopped', 'stopping', 'awaking', 'starting'])
-
 /** A query wakes an idle service without a question, so its state is read once before, which wakes nothing. */
 function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => Promise<boolean> {
   const asked = new Map<string, Promise<boolean>>()
@@ -236,7 +233,8 @@ function createSleepCheck({ read, mayWake }: SqlOptions): (service: Service) => 
       read: readOne(z.looseObject({ state: z.string() })),
       about: { noun: 'service', permission: 'services' },
     })
-    return !sleepingStates.has(state)
+    // A query would wake the service, or fail. Source: the vendor's OpenAPI document of 2026-07-31.
+    return !['idle', 'idling', 'stopped', 'stopping', 'awaking', 'starting'].includes(state)
   }
   return (service) => {
     const answer = asked.get(service.serviceId) ?? (mayWake ? Promise.resolve(true) : ask(service))

@@ -12,14 +12,11 @@ interface Unwrapped {
 /** Removes `{ result }`, `{ data }` or `{ result: { data } }`. */
 export function unwrap(json: unknown): Unwrapped {
   if (!isMapping(json)) return { payload: json, prefix: '' }
-  if (Object.hasOwn(json, 'result')) return unwrapOnceMore(json.result)
-  if (Object.hasOwn(json, 'data')) return { payload: json.data, prefix: 'data' }
-  return { payload: json, prefix: '' }
-}
-
-function unwrapOnceMore(result: unknown): Unwrapped {
-  const isWrapping = isMapping(result) && isMapping(result.data) && Object.keys(result).length === 1
-  return isWrapping ? { payload: result.data, prefix: 'result.data' } : { payload: result, prefix: 'result' }
+  const { result, data } = json
+  if (isMapping(result) && isMapping(result.data) && Object.keys(result).length === 1)
+    return { payload: result.data, prefix: 'result.data' }
+  if (Object.hasOwn(json, 'result')) return { payload: result, prefix: 'result' }
+  return Object.hasOwn(json, 'data') ? { payload: data, prefix: 'data' } : { payload: json, prefix: '' }
 }
 
 /** Lists come bare, or once more inside `{data: []}`. */
@@ -29,12 +26,10 @@ export function unwrapList(json: unknown): Unwrapped {
   return { payload: outer.payload.data, prefix: [outer.prefix, 'data'].filter(Boolean).join('.') }
 }
 
-// A request id goes into outputs and messages, so only a plain word is accepted.
-const requestIdGrammar = /^\w[\w.-]{0,127}$/
-
 export function requestIdOf(json: unknown, header: string | undefined): string | undefined {
   const candidates = [isMapping(json) ? json.requestId : undefined, header]
-  return candidates.find((id): id is string => typeof id === 'string' && requestIdGrammar.test(id))
+  // A request id goes into outputs and messages, so only a plain word is accepted.
+  return candidates.find((id): id is string => typeof id === 'string' && /^\w[\w.-]{0,127}$/.test(id))
 }
 
 /** Its place depends on the dialect. */
@@ -72,8 +67,6 @@ export const nameOrEmpty = z
   .string()
   .nullish()
   .transform((name) => name ?? '')
-
-export const readNothing: Reader<undefined> = () => ({ value: undefined })
 
 export const readOne = <T>(schema: z.ZodType<T>): Reader<T> => readWith(schema, unwrap)
 

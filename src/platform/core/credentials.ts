@@ -1,17 +1,16 @@
 // Neither list can be complete: they catch mistakes, and do not replace naming what may be used.
 
-const ownName = /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i
-
-/** Matches in any place of a name, such as `PGPASSWORD`. */
-const anyPlace = /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i
-
-const credentialWords =
-  /(?:^|_)(?:TOKENS?|PAT|DSN|(?:PRIVATE|ACCESS|API|DEPLOY|SSH|SIGNING)_?KEYS?|(?:DATABASE|DB|WEBHOOK|CONNECTION)_?(?:URL|URI|STRING))(?:_|$)/i
-
 /** `clientSecret`, `DATABASE_URL`, `SLACK_TOKEN` */
 export function mayBeCredential(name: string): boolean {
   const separated = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-  return ownName.test(name) || anyPlace.test(name) || credentialWords.test(separated)
+  return (
+    /^(?:WATCHKEEPER_|INPUT_|ACTIONS_|RUNNER_|GH_|GITHUB_TOKEN$)|_PROXY$/i.test(name) ||
+    // In any place of a name, such as PGPASSWORD.
+    /PASSWORD|PASSWD|PASSPHRASE|SECRET|CREDENTIAL/i.test(name) ||
+    /(?:^|_)(?:TOKENS?|PAT|DSN|(?:PRIVATE|ACCESS|API|DEPLOY|SSH|SIGNING)_?KEYS?|(?:DATABASE|DB|WEBHOOK|CONNECTION)_?(?:URL|URI|STRING))(?:_|$)/i.test(
+      separated,
+    )
+  )
 }
 
 // Takes time in proportion to the text, which may come from a file of a pull request.

@@ -34,19 +34,15 @@ export const isDecimal = (value: unknown): value is Decimal => value instanceof 
 /** Throws for a text that is not a decimal. */
 export const fromText = (text: string): Decimal => create(text)
 
-// A sign, an exponent, a separator or a leading zero would need guessing.
-const amountGrammar = /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/
-
-/** Accepts zero or more, in plain notation. */
-export const parseAmount = (text: string): Decimal | undefined => (amountGrammar.test(text) ? create(text) : undefined)
-
-// big.js would write out every digit of 1e999999.
-const numberGrammar = /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/
+/** Accepts zero or more, in plain notation: a sign, an exponent, a separator or a leading zero would need guessing. */
+export const parseAmount = (text: string): Decimal | undefined =>
+  /^(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/.test(text) ? create(text) : undefined
 
 /** The exact value by the source text. Undefined for an implausible exponent. */
 export function toDecimal(value: unknown): Decimal | undefined {
   const text = typeof value === 'number' ? String(value) : JSON.isRawJSON(value) ? value.rawJSON : undefined
-  return text !== undefined && numberGrammar.test(text) ? create(text) : undefined
+  // big.js would write out every digit of 1e999999.
+  return text !== undefined && /^-?\d{1,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?$/.test(text) ? create(text) : undefined
 }
 
 export const sum = (values: Iterable<Decimal>): Decimal => [...values].reduce((total, value) => total.plus(value), zero)

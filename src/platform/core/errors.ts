@@ -73,13 +73,11 @@ export class InputError extends WatchkeeperError {
 
 export const inputError = (name: string, message: string): InputError => new InputError([inputDiagnostic(name, message)])
 
-/** A file can be wrong in each of its lines. A longer list helps no reader. */
-const maxDescribed = 50
-
 function describeDiagnostics(diagnostics: readonly Diagnostic[]) {
   const lines = diagnostics.map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (lines.length === 1) return lines.join('')
-  const listed = listFirst(lines, maxDescribed, (count) => `and ${count} more`)
+  // A file can be wrong in each of its lines. A longer list helps no reader.
+  const listed = listFirst(lines, 50, (count) => `and ${count} more`)
   return [`${plural(errorsIn(diagnostics).length, 'error')} in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 

@@ -30,25 +30,25 @@ export function nearestName(given: string, known: Iterable<string>): string | un
 }
 
 /** The nearest known name, or the only one that starts with what was written. */
-export const meantName = (given: string, known: readonly string[]): string | undefined =>
-  nearestName(given, known) ?? onlyCompletion(given, known)
-
-/** Looking for the nearest of thousands, thousands of times, would take minutes. */
-const maxCompared = 200
-
-const otherVariable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/
+export function meantName(given: string, known: readonly string[]): string | undefined {
+  const nearest = nearestName(given, known)
+  if (nearest !== undefined || given.length < 4) return nearest
+  const longer = known.filter((name) => plain(name).startsWith(plain(given)))
+  return longer.length === 1 ? longer[0] : undefined
+}
 
 /** `; did you mean "x"?`, or empty. Compares the first known names. A variable of a shell is written as an expression. */
 export function didYouMean(given: string, known: Iterable<string>): string {
-  const variable = otherVariable.exec(given)?.[1]
+  const variable = /\$\{?(?:env\.)?([A-Za-z_]\w{0,127})/.exec(given)?.[1]
   if (variable !== undefined) return `; write \${{ env.${variable} }} for the variable ${fileVariablePrefix}${variable}`
-  const name = meantName(given, [...known].slice(0, maxCompared))
+  // Looking for the nearest of thousands, thousands of times, would take minutes.
+  const name = meantName(given, [...known].slice(0, 200))
   return name === undefined ? '' : `; did you mean "${name}"?`
 }
 
 const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
-function secondsIn(text: string) {
+export function secondsIn(text: string): number | undefined {
   const [, count, unit = ''] =
     /^(\d{1,9}(?:\.\d{1,3})?)\s*([smhd])(?:ec|ecs|in|ins|rs?|ours?|ays?|inutes?|econds?)?$/i.exec(text.trim()) ?? []
   return count === undefined ? undefined : Number(count) * (secondsOf[unit.toLowerCase()] ?? 0)
@@ -69,11 +69,6 @@ export function nearestDurations(given: string, known: readonly string[]): strin
 
 const asQuestion = (found: readonly { readonly name: string }[]) =>
   found.length === 0 ? '' : `; did you mean ${found.map(({ name }) => `"${name}"`).join(' or ')}?`
-
-function onlyCompletion(given: string, known: readonly string[]) {
-  const longer = given.length < 4 ? [] : known.filter((name) => plain(name).startsWith(plain(given)))
-  return longer.length === 1 ? longer[0] : undefined
-}
 
 // Case, dashes and underscores count as no difference. Only the beginning of a very long name is compared.
 const plain = (name: string) => name.slice(0, 64).toLowerCase().replace(/[-_ ]/g, '')

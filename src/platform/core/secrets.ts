@@ -9,9 +9,6 @@ export const minSecretLength = 8
 /** Shorter pieces of a secret also occur in ordinary text. */
 const minPieceLength = 12
 
-/** Encodings can be inside each other: JSON in a URL in an HTML page. */
-const maxEncodings = 4
-
 /**
  * Replaces secrets by `***`: each in its common encodings, and every word with twelve characters of one, whatever encodings are inside each
  * other. A server may cut, wrap or escape what it repeats. `findOther` finds more.
@@ -120,7 +117,8 @@ function createSearch(secrets: readonly string[]): Search {
   }
 }
 
-const find = (text: string, search: Search, encodings = maxEncodings): string | undefined =>
+// Encodings can be inside each other: JSON in a URL in an HTML page.
+const find = (text: string, search: Search, encodings = 4): string | undefined =>
   search(text) ??
   (encodings === 0 ? [] : decodings(text))
     .values()

@@ -243,11 +243,9 @@ function whyNoNumber(node: Node) {
   return isExact(node.value, source) ? undefined : 'has more digits than a number can hold; write it in quotes'
 }
 
-/** A longer one cannot be exact, and takes long to compare. */
-const maxNumberLength = 400
-
 function isExact(value: number, source: string) {
-  if (!Number.isFinite(value) || source.length > maxNumberLength) return false
+  // A longer one cannot be exact, and takes long to compare.
+  if (!Number.isFinite(value) || source.length > 400) return false
   if (/^0[ox]/.test(source)) return Number.isSafeInteger(value)
   // A number with a longer exponent became zero or infinite.
   const decimal = /^\+?(-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,4})?)$/.exec(source)?.[1]

@@ -52,14 +52,14 @@ export class ExchangeFailure extends Error {
   }
 }
 
-// undici reports a proxy's refusal as if the user had canceled, or had called it wrongly. Only the message shows the cause.
-const proxyRefusal = /^Proxy (?:response|Authentication Required) \((\d{3})\)/
-
 /** `timeoutCode` is given when our own total limit ended the exchange. */
 export function toExchangeFailure(thrown: unknown, bytes: number, timeoutCode?: string): ExchangeFailure {
   if (thrown instanceof ExchangeFailure) return thrown
   const causes = [...chain(thrown)]
-  const refusal = causes.map(({ message }) => proxyRefusal.exec(message)?.[1]).find((status) => status !== undefined)
+  // undici reports a proxy's refusal as if the user had canceled, or had called it wrongly. Only the message shows the cause.
+  const refusal = causes
+    .map(({ message }) => /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message)?.[1])
+    .find((status) => status !== undefined)
   if (refusal !== undefined) {
     return new ExchangeFailure('PROXY_REFUSED', `the proxy answered ${refusal}`, { proxyStatus: Number(refusal), cause: thrown })
   }
@@ -102,9 +102,6 @@ function causeOfError(code: string): FailureCause {
   return /TIMEOUT|ETIMEDOUT/.test(code) ? 'timeout' : 'connection'
 }
 
-/** OpenSSL puts its reason between codes, function names and paths of its source. */
-const openSslReason = /^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/
-
 const connectionFailures: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens at this address',
   EHOSTUNREACH: 'the host cannot be reached',
@@ -144,7 +141,8 @@ function describeExchange({ code, bytes, message }: ExchangeFailure, timeoutMs: 
   if (known !== undefined) return `${known} (${code})`
   const [, host] = /^getaddrinfo \w+ (\S+)$/.exec(message) ?? []
   if (host !== undefined) return `there is no address for the host ${quote(host)} (${code})`
-  return `${quote(openSslReason.exec(message)?.[1] ?? message)} (${code})`
+  // OpenSSL puts its reason between codes, function names and paths of its source.
+  return `${quote(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message)} (${code})`
 }
 
 /** One line without a full stop. `name` is that of the server. */

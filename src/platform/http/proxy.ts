@@ -3,9 +3,6 @@ import { spellVariable } from '../core/input-spelling.ts'
 import { basicPair, minSecretLength } from '../core/secrets.ts'
 import type { Variables } from '../core/variables.ts'
 
-// The URL parser quietly drops tabs and newlines and reads `\` as `/`.
-const addressGrammar = /^https?:\/\/[^\s\\?#@]+$/i
-
 interface ApiAddress {
   readonly url: URL
   /** Plain http to another machine. */
@@ -14,7 +11,8 @@ interface ApiAddress {
 
 /** Accepts https, and plain http for loopback addresses or with `allowHttp`. Undefined: no setting accepts plain http for this address. */
 export function parseApiUrl(text: string, allowHttp?: boolean, proxy: ProxySettings = {}): ApiAddress | { readonly problem: string } {
-  if (!addressGrammar.test(text) || !URL.canParse(text)) {
+  // The URL parser quietly drops tabs and newlines and reads `\` as `/`.
+  if (!/^https?:\/\/[^\s\\?#@]+$/i.test(text) || !URL.canParse(text)) {
     return { problem: 'is not a base URL; accepted: https://host[:port][/path], without user, query or fragment' }
   }
   const url = new URL(text)
@@ -52,25 +50,26 @@ export function readProxySettings(env: Variables): {
   readonly settings: ProxySettings
   readonly diagnostics: readonly Diagnostic[]
 } {
-  const given = Object.entries(proxyVariables).flatMap(([setting, lowerCase]) => {
-    const name = [lowerCase, lowerCase.toUpperCase()].find((one) => env[one]?.trim())
-    return name === undefined ? [] : [{ setting, name, value: env[name]?.trim() ?? '' }]
-  })
+  const given = Object.entries({ httpProxy: 'http_proxy', httpsProxy: 'https_proxy', noProxy: 'no_proxy' }).flatMap(
+    ([setting, lowerCase]) => {
+      const name = [lowerCase, lowerCase.toUpperCase()].find((one) => env[one]?.trim())
+      return name === undefined ? [] : [{ setting, name, value: env[name]?.trim() ?? '' }]
+    },
+  )
   const diagnostics = given.flatMap(({ setting, name, value }) => {
     const problem = setting === 'noProxy' ? undefined : problemOf(value)
     return problem === undefined ? [] : [inputDiagnostic(name, problem)]
   })
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') diagnostics.push(insecureTls)
+  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0')
+    diagnostics.push(
+      inputDiagnostic(
+        'NODE_TLS_REJECT_UNAUTHORIZED',
+        'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
+      ),
+    )
   const settings: ProxySettings = Object.fromEntries(given.map(({ setting, value }) => [setting, value]))
   return { settings, diagnostics }
 }
-
-const proxyVariables = { httpProxy: 'http_proxy', httpsProxy: 'https_proxy', noProxy: 'no_proxy' } as const
-
-const insecureTls = inputDiagnostic(
-  'NODE_TLS_REJECT_UNAUTHORIZED',
-  'is 0, which disables the check of certificates; to trust a private certificate authority, set NODE_EXTRA_CA_CERTS',
-)
 
 const notProxyUrl =
   'is not a proxy URL; accepted: http://[user:password@]host:port, with special characters of the password encoded, such as %25 for %'

@@ -134,15 +134,9 @@ function createWindows(clock: Clock, documented: RateLimit) {
       blockedUntil = Math.max(blockedUntil, now + (serverWaitMs(answer.status, answer.headers, clock.now()) ?? 1000))
   }
 
-  /** The ends of two windows are at least one window apart. */
   function place(endsAfter: number, endsBefore: number): Window {
-    const same = windows.find(
-      (known) =>
-        Math.max(known.endsAfter, endsAfter) <= Math.min(known.endsBefore, endsBefore) &&
-        Math.max(known.endsBefore - endsAfter, endsBefore - known.endsAfter) < windowMs,
-    )
-    const window = same ?? { endsAfter, endsBefore, count: 0 }
-    if (same === undefined) windows = [...windows, window]
+    const window = windows.find((known) => isSameWindow(known, endsAfter, endsBefore, windowMs)) ?? { endsAfter, endsBefore, count: 0 }
+    if (!windows.includes(window)) windows = [...windows, window]
     window.endsAfter = Math.max(window.endsAfter, endsAfter)
     window.endsBefore = Math.min(window.endsBefore, endsBefore)
     return window
@@ -182,6 +176,11 @@ function createWindows(clock: Clock, documented: RateLimit) {
     },
   }
 }
+
+/** The ends of two windows are at least one window apart. */
+const isSameWindow = (known: Window, endsAfter: number, endsBefore: number, windowMs: number) =>
+  Math.max(known.endsAfter, endsAfter) <= Math.min(known.endsBefore, endsBefore) &&
+  Math.max(known.endsBefore - endsAfter, endsBefore - known.endsAfter) < windowMs
 
 export function createPacer(clock: Clock, documented: RateLimit): Pacer {
   const { waitMs, isAboutToKnow, start, quota } = createWindows(clock, documented)

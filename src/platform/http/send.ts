@@ -133,8 +133,6 @@ export function decideRetry(input: RetryInput): RetryDecision {
   const isUsedUp = attempts >= maxAttempts || (policy === 'once' && sameCause > 1)
   if (policy !== 'until-deadline' && isUsedUp) return { retry: false, because: 'attempts' }
   // Full jitter: clients that failed together do not come back together.
-  const waitMs = serverWaitMs ?? Math.round(random * Math.min(20_000, firstBackoffMs * 2 ** (attempts - 1)))
+  const waitMs = serverWaitMs ?? Math.round(random * Math.min(20_000, 500 * 2 ** (attempts - 1)))
   return waitMs >= remainingMs ? { retry: false, because: 'deadline', waitMs } : { retry: true, waitMs }
 }
-
-const firstBackoffMs = 500

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../core/clock.ts'
 import { quote } from '../core/text.ts'
+import { version } from '../core/version.ts'
 import { unlessAborted } from './cancellation.ts'
 import { connectTimeoutMs, ExchangeFailure, toExchangeFailure } from './failure.ts'
 import { type ProxySettings, proxyHost } from './proxy.ts'
@@ -97,7 +98,6 @@ export interface Exchange {
   readonly url: URL
   readonly body: string | undefined
   readonly authorization: string | undefined
-  readonly userAgent: string
   readonly acceptsEvents?: boolean
   readonly timeoutMs: number
   readonly signal: AbortSignal
@@ -194,10 +194,10 @@ async function readable(status: number, read: () => Promise<string>) {
   }
 }
 
-const requestHeaders = ({ authorization, userAgent, acceptsEvents, body }: Exchange) => ({
+const requestHeaders = ({ authorization, acceptsEvents, body }: Exchange) => ({
   ...(authorization !== undefined && { authorization }),
   accept: acceptsEvents ? 'application/json, text/event-stream' : 'application/json',
   'accept-encoding': 'gzip',
-  'user-agent': userAgent,
+  'user-agent': `watchkeeper/${version}`,
   ...(body !== undefined && { 'content-type': 'application/json' }),
 })

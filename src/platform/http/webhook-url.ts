@@ -19,9 +19,6 @@ export function webhookSecrets(text: string): readonly string[] {
 /** In characters. A longer path is found by its beginning, so that no search takes long. */
 const maxPathLength = 64
 
-/** A copy that a message has cut is found, too. Other addresses can share a shorter beginning. */
-const minCutLength = 12
-
 /**
  * Finds copies in any spelling: the host and what follows it, or `@` and the host of a URL with a user. Shows the host. Files, ids and
  * names can have a part of a path, so a path alone is not searched.
@@ -37,7 +34,8 @@ export function createCopiedUrls() {
         const name = respell(`${shown}/`).match(hostName)?.at(-1) ?? ''
         const path = respell(withoutEscapes(rest)).slice(0, maxPathLength)
         if (path.length >= minSecretLength) addPath(name, shown, path)
-        for (let length = minCutLength; length < path.length; length++) addPath(name, shown, `${path.slice(0, length)}…`)
+        // A copy that a message has cut is found, too. Other addresses can share a shorter beginning.
+        for (let length = 12; length < path.length; length++) addPath(name, shown, `${path.slice(0, length)}…`)
         if (user !== undefined) addPath(`@${name}`, shown, '')
       }
     },

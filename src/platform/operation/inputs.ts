@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import { isSegment, isUuid } from '../api/path.ts'
 import { defaultProfile, profileNames } from '../api/profiles.ts'
-import { dayMs, hourMs, minuteMs } from '../core/durations.ts'
+import { dayMs } from '../core/durations.ts'
+import { secondsIn } from '../core/names.ts'
 import { minSecretLength } from '../core/secrets.ts'
 import { metaOf } from '../documents/schema.ts'
 import { isWebhookUrl } from '../http/webhook-url.ts'
@@ -92,18 +93,14 @@ export const lines = (description: string, accepts: string, item: z.ZodType<stri
 export const list = <T extends string>(description: string, accepts: string, item: z.ZodType<T, string>) =>
   z.array(item).min(1).max(100).meta({ description, accepts, commas: true })
 
-const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs }
-
-export const durationMsOf = (text: string): number => Number(text.slice(0, -1)) * (unitMs[text.slice(-1)] ?? Number.NaN)
-
-const maxMs = durationMsOf('365d')
+export const durationMsOf = (text: string): number => (secondsIn(text) ?? Number.NaN) * 1000
 
 /** At most a year. The input accepts `none` in place of a time. */
 export const duration = (description: string, none?: '0m') =>
   z
     .string()
     .regex(none === undefined ? /^[1-9]\d{0,5}[mhd]$/ : /^(?:[1-9]\d{0,5}[mhd]|0m)$/)
-    .refine((text) => durationMsOf(text) <= maxMs)
+    .refine((text) => durationMsOf(text) <= 365 * dayMs)
     .meta({
       description,
       accepts: `minutes, hours or days such as 30m, 2h or 1d, at most 365d${none === undefined ? '' : `, or ${none}`}`,

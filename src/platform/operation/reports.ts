@@ -13,15 +13,14 @@ export interface WantedReport {
   readonly path: string
 }
 
-const isFormat = (text: string): text is ReportFormat => reportFormats.some((format) => format === text)
-
 /** A path of `-` is rejected, because it would be a file of that name. */
 const wantedReport = z
   .string()
   .max(4096)
   .transform((text, context): WantedReport => {
     const [, format = '', path = ''] = /^([a-z-]+)=(?!-$)([^\r\n]+)$/.exec(text) ?? []
-    if (isFormat(format)) return { format, path }
+    const known = reportFormats.find((one) => one === format)
+    if (known !== undefined) return { format: known, path }
     context.addIssue({ code: 'custom', message: 'is not a report' })
     return z.NEVER
   })

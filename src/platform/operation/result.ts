@@ -23,14 +23,21 @@ export const resultErrorSchema = z.object({
 
 export type ResultError = Readonly<z.output<typeof resultErrorSchema>>
 
-export const commonResultSchema = z.object({
-  operation: z.string(),
-  status: z.enum(statuses),
-  failureReason: z.string().describe('In one line; empty for `pass`.'),
+const subjectSchema = z.object({
   requestId: z.string().exactOptional().describe("The API's id of the last answer."),
   organizationId: z.string().exactOptional(),
   serviceId: z.string().exactOptional(),
   serverUrl: z.string().exactOptional().describe('Base URL of the API of a self-hosted server.'),
+})
+
+/** What a run was about. */
+export type RunSubject = Readonly<z.output<typeof subjectSchema>>
+
+export const commonResultSchema = z.object({
+  operation: z.string(),
+  status: z.enum(statuses),
+  failureReason: z.string().describe('In one line; empty for `pass`.'),
+  ...subjectSchema.shape,
   error: resultErrorSchema.exactOptional().describe('For the status `error`.'),
 })
 
@@ -55,5 +62,3 @@ export interface RunResult {
   readonly exitCode: number
   readonly error?: WatchkeeperError
 }
-
-export type RunSubject = Pick<ResultDocument, 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'>

@@ -29,9 +29,6 @@ export interface Selectable {
 
 const flags: readonly string[] = ['managed', 'unmanaged', 'all'] satisfies readonly SelectField[]
 
-/** Any other field has one value, the rest of the line. */
-const manyValued: readonly string[] = ['key', 'kind', 'state'] satisfies readonly SelectField[]
-
 const isField = (text: string): text is SelectField => selectFields.some((field) => field === text)
 
 export function parseCondition(text: string): Condition | undefined {
@@ -39,7 +36,8 @@ export function parseCondition(text: string): Condition | undefined {
   const [, field = '', sign, value = ''] = /^([a-z]+)([=~])([^\r\n]+)$/.exec(text) ?? []
   if (!isField(field) || flags.includes(field) || value.trim() === '') return undefined
   if (sign === '~') return field === 'name' ? { field, values: [value], isPart: true } : undefined
-  const values = manyValued.includes(field) ? value.split(',').map((one) => one.trim()) : [value]
+  // Any other field has one value, the rest of the line.
+  const values = ['key', 'kind', 'state'].includes(field) ? value.split(',').map((one) => one.trim()) : [value]
   return values.includes('') ? undefined : { field, values }
 }
 

@@ -3,15 +3,13 @@ import { printable } from '../core/text.ts'
 /** A number in plain decimals, or untrusted text. */
 export type CsvCell = { readonly number: string } | string | undefined
 
-/** A write to a file for each line would take longer than making the lines. */
-const csvPieceLength = 64 * 1024
-
 /** RFC 4180, in pieces of whole lines, so that a large file is never in memory. */
 export function* renderCsv(rows: Iterable<readonly CsvCell[]>): Generator<string> {
   let piece = ''
   for (const row of rows) {
     piece += `${row.map(csvCell).join(',')}\r\n`
-    if (piece.length < csvPieceLength) continue
+    // A write to a file for each line would take longer than making the lines.
+    if (piece.length < 64 * 1024) continue
     yield piece
     piece = ''
   }
@@ -24,11 +22,9 @@ function csvCell(cell: CsvCell) {
   return csvQuoted(cell)
 }
 
-// Spreadsheets run such a cell as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
-const startsFormula = /^[=+\-@\t\r＝＋－＠]/
-
 function csvQuoted(text: string) {
-  const safe = startsFormula.test(text) ? `'${text}` : text
+  // Spreadsheets run such a cell as a formula, quoted or not (OWASP, CSV injection). Some accept the wide forms, too.
+  const safe = /^[=+\-@\t\r＝＋－＠]/.test(text) ? `'${text}` : text
   const shown = printable(safe)
   return /[",\r\n]|^\s|\s$/.test(shown) ? `"${shown.replaceAll('"', '""')}"` : shown
 }

@@ -79,8 +79,6 @@ function runLength(lines: readonly DiffLine[], from: number, sign: DiffLine['sig
   return end - from
 }
 
-const maxComparisons = 10_000
-
 /** By place where as many lines were added as removed, and otherwise the most alike first. */
 function pairLines(
   lines: readonly DiffLine[],
@@ -88,9 +86,15 @@ function pairLines(
 ): readonly (readonly [number, number])[] {
   const before = Array.from({ length: removed }, (_, i) => from + i)
   if (removed === added) return before.map((i) => [i, i + removed])
-  if (removed * added > maxComparisons) return []
+  if (removed * added > 10_000) return []
   const after = Array.from({ length: added }, (_, i) => from + removed + i)
-  const all = before.flatMap((i) => after.map((j) => ({ i, j, same: countSame(lines[i]?.text ?? '', lines[j]?.text ?? '') })))
+  const all = before.flatMap((i) =>
+    after.map((j) => {
+      const text = lines[i]?.text ?? ''
+      const [start, end] = trimSame(text, lines[j]?.text ?? '').before
+      return { i, j, same: text.length - (end - start) }
+    }),
+  )
   const paired = new Set<number>()
   return all
     .filter(({ same }) => same >= contextLength)
@@ -101,8 +105,6 @@ function pairLines(
       return [[i, j] as const]
     })
 }
-
-const countSame = (before: string, after: string) => before.length - rangeLength(trimSame(before, after).before)
 
 /** Context around a change. A narrow window shows the start of a line, so the change is near it. */
 const contextLength = 16
@@ -130,8 +132,6 @@ interface LineChange {
   readonly after: TextRange
 }
 
-const rangeLength = ([start, end]: TextRange) => end - start
-
 function showRanges(text: string, ranges: readonly TextRange[]) {
   let [shownText, shownTo] = ['', 0]
   for (const [i, [start, end]] of ranges.entries()) {
@@ -148,12 +148,10 @@ function showRanges(text: string, ranges: readonly TextRange[]) {
   return shownTo < text.length ? `${shownText}…` : shownText
 }
 
-/** The cost of a comparison grows with its square. Texts with more differences are one change. */
-const maxEdits = 400
-
 /** Changes with little between them are one. */
 function changedParts(before: string, after: string): readonly LineChange[] {
-  const edits = diffArrays(toWords(before), toWords(after), { maxEditLength: maxEdits })
+  // The cost of a comparison grows with its square. Texts with more differences are one change.
+  const edits = diffArrays(toWords(before), toWords(after), { maxEditLength: 400 })
   if (edits === undefined) return [trimSame(before, after)]
   const changes: LineChange[] = []
   let [i, j] = [0, 0]

@@ -18,11 +18,9 @@ export function formatMoneyPair(a: Decimal, b: Decimal): readonly [string, strin
   return rounded[0] === rounded[1] && !a.eq(b) ? [formatExact(a), formatExact(b)] : rounded
 }
 
-const maxPercentPlaces = 6
-
 /** `113%`. A value just above or below 0% or 100% has as many decimals as it needs to look different from it. */
 export function formatPercent(value: Decimal): string {
-  for (let places = 0; places <= maxPercentPlaces; places++) {
+  for (let places = 0; places <= 6; places++) {
     const rounded = value.round(places)
     const hidesDifference = [0, 100].some((limit) => rounded.eq(limit) && !value.eq(limit))
     if (!hidesDifference) return `${formatRounded(value, places)}%`
@@ -90,8 +88,6 @@ const maxShownTimes = 3
 
 /** `30 Nov`, with the year where it is another one than that of `reference`. */
 export function formatShortDay(day: Day, reference: Day): string {
-  const words = wordsOf(day)
+  const words = formatDay(day).split('\u00a0')
   return (day.slice(0, 4) === reference.slice(0, 4) ? words.slice(0, 2) : words).join(' ')
 }
-
-const wordsOf = (day: Day) => formatDay(day).split('\u00a0')

@@ -7,8 +7,6 @@ import { renderChart } from './mermaid.ts'
 
 export type LinkTo = (location: Location) => string | undefined
 
-type BlockBody = Exclude<Block, { kind: 'footer' }>
-
 const byteLength = (text: string): number => Buffer.byteLength(text)
 
 const noteBytes = 200
@@ -77,7 +75,7 @@ interface Space {
 }
 
 /** Undefined when no part of the block fits. */
-function blockMarkdown(block: BlockBody, space: Space) {
+function blockMarkdown(block: Exclude<Block, { kind: 'footer' }>, space: Space) {
   const { linkTo } = space
   switch (block.kind) {
     case 'table':
@@ -110,14 +108,11 @@ function blockMarkdown(block: BlockBody, space: Space) {
   }
 }
 
-/** Characters in a row on a page of ordinary width. */
-const maxRowWidth = 90
-
-// A row of facts is easiest to read. A row that is too wide becomes a column.
+// A row of facts is easiest to read. A row that is wider than a page of ordinary width becomes a column.
 function renderFacts({ facts }: BlockOf<'facts'>, linkTo: LinkTo | undefined) {
   const width = facts.reduce((sum, { label, value }) => sum + Math.max(label.length, toPlainText(value).length) + 3, 0)
   const [labels, values] = [facts.map(({ label }) => markdownTrusted(label)), facts.map(({ value }) => renderCell(value, linkTo))]
-  if (width <= maxRowWidth) return [tableRow(labels), tableRow(labels.map(() => '---')), tableRow(values)].join('\n')
+  if (width <= 90) return [tableRow(labels), tableRow(labels.map(() => '---')), tableRow(values)].join('\n')
   return ['| Field | Value |', '| --- | --- |', ...labels.map((label, i) => tableRow([label, values[i] ?? '']))].join('\n')
 }
 
@@ -148,13 +143,11 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
   return lines
 }
 
-/** GitHub colors lines that begin with an exclamation mark. */
-const diffSigns = { '+': '+', '-': '-', '~': '!', ' ': ' ' } as const
-
 function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
   const linked = places.filter((line) => line.some((part) => linkAddress(part, linkTo) !== undefined))
   const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinFirst(20, linked)}`, linkTo)}`
-  const written = takeFitting(lines, ({ sign, text }) => `${diffSigns[sign]} ${printable(text)}`, room - 20 - byteLength(links))
+  // GitHub colors lines that begin with an exclamation mark.
+  const written = takeFitting(lines, ({ sign, text }) => `${sign === '~' ? '!' : sign} ${printable(text)}`, room - 20 - byteLength(links))
   const leftOut = lines.length - written.length
   if (leftOut === lines.length) return undefined
   const note = leftOut === 0 ? '' : `\n\n${noteOn(leftOut, 'more line', rest)}`

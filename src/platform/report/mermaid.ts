@@ -70,12 +70,11 @@ function xyChart(labels: readonly string[], unit: string, plots: readonly Plot[]
   ].join('\n')
 }
 
-/** More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16. */
-const maxLabels = (labels: readonly string[]) => Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
-
 // Mermaid draws one bar for each different label. Omitted labels are numbers in zero-width digits, because Mermaid trims ordinary spaces.
 function axisLabels(labels: readonly string[]) {
-  const step = Math.ceil(labels.length / Math.max(1, maxLabels(labels)))
+  // More labels than this overlap. The axis is 820 pixels wide, a character about 8, and a gap is 16.
+  const shown = Math.min(12, Math.floor(820 / (8 * Math.max(...labels.map((label) => label.length)) + 16)))
+  const step = Math.ceil(labels.length / Math.max(1, shown))
   return labels.map((label, i) =>
     i % step === 0 ? `"${label}"` : `"${i.toString(2).replaceAll('0', '\u200b').replaceAll('1', '\u200c')}"`,
   )

@@ -104,7 +104,6 @@ function sortKey(cell: Line) {
 /** The width is that of the page. */
 const rowHeight = 14
 
-const pageColumns = 24
 const columnWidth = 20
 
 function renderLayout({ layout: { grids, undrawn } }: BlockOf<'layout'>) {
@@ -125,7 +124,7 @@ function drawTiles(caption: string, tiles: readonly LayoutTile[]) {
     const label = [name, ...(marks.length === 0 ? [] : [`(${marks.join(', ')})`])].join(' ')
     return `<svg x="${left}" y="${top}" width="${width}" height="${tall}"><title>${htmlText(label)}</title><rect x="1" y="1" width="${width - 2}" height="${tall - 2}" class="${['tile', ...marks].join(' ')}"/><text x="8" y="${Math.min(18, tall - 3)}">${htmlText([...marks.map((mark) => markSigns[mark]), name].join(' '))}</text></svg>`
   })
-  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${pageColumns * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
+  return `<figure><figcaption>${caption}</figcaption><svg viewBox="0 0 ${24 * columnWidth} ${height}" role="img" aria-label="${htmlText(`Layout ${caption.toLowerCase()}`)}">${boxes.join('')}</svg></figure>`
 }
 
 function chartHtml(block: BlockOf<'chart'>, charts: ChartSeries[]) {
@@ -148,14 +147,11 @@ function chartHtml(block: BlockOf<'chart'>, charts: ChartSeries[]) {
   const lines = [
     legendKey('used', valueName),
     ...(hasForecast ? [legendKey('expected', 'Forecast')] : []),
-    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [legendKey(`limit ${limitClasses[i] ?? 'muted'}`, label)])),
+    ...limits.flatMap(({ label, value }, i) => (value === null ? [] : [legendKey(`limit ${['fail', 'warn'][i] ?? 'muted'}`, label)])),
     ...undrawnLimits(chart).map((text) => `<span>${htmlText(text)}</span>`),
   ]
   return `${daily}\n<h2>${htmlText(name)}</h2>\n${legend(lines)}\n${place('running', name)}`
 }
-
-/** Colors of the first limits, as in the page's script. */
-const limitClasses = ['fail', 'warn'] as const
 
 const legendKey = (kind: string, text: string) => `<span class="key ${kind}">${htmlText(text)}</span>`
 

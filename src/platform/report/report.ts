@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../core/diagnostics.ts'
+import type { Location, Severity } from '../core/diagnostics.ts'
 import { type Line, say } from '../core/line.ts'
 import { listFirst } from '../core/text.ts'
 import type { Part, Status } from './blocks.ts'
@@ -45,7 +45,12 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
 }
 
 /** One about an object of the service or an input has no location. */
-export type Annotation = Omit<Diagnostic, 'location'> & Partial<Pick<Diagnostic, 'location'>>
+export interface Annotation {
+  readonly rule: string
+  readonly severity: Severity
+  readonly message: string
+  readonly location?: Location | undefined
+}
 
 export interface Report {
   readonly headline: Line

@@ -1,4 +1,4 @@
-import { type Diagnostic, type Location, mostSevere, type Severity } from '../core/diagnostics.ts'
+import { type Diagnostic, mostSevere, type Severity } from '../core/diagnostics.ts'
 import { sarifText, uriPath } from '../core/escape.ts'
 import { version } from '../core/version.ts'
 
@@ -7,9 +7,6 @@ export interface SarifRule {
   readonly description: string
   readonly severity: Severity
 }
-
-/** Code scanning rejects a run with more results. */
-const maxResults = 25_000
 
 export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly Diagnostic[]): string {
   const driver = {
@@ -24,13 +21,20 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
       defaultConfiguration: { level: severity },
     })),
   }
-  const results = mostSevere(diagnostics, maxResults).map(({ rule, severity, message, location }) => ({
+  // Code scanning rejects a run with more results.
+  const results = mostSevere(diagnostics, 25_000).map(({ rule, severity, message, location }) => ({
     ruleId: rule,
     ruleIndex: rules.findIndex(({ id }) => id === rule),
     level: severity,
     message: { text: sarifText(message) },
     locations: [
-      { physicalLocation: { artifactLocation: { uri: uriPath(location.file), uriBaseId: '%SRCROOT%' }, region: regionOf(location) } },
+      {
+        physicalLocation: {
+          artifactLocation: { uri: uriPath(location.file), uriBaseId: '%SRCROOT%' },
+          // Code scanning shows no results without a line, so the whole file gets the first one.
+          region: { startLine: location.line ?? 1, ...(location.column !== undefined && { startColumn: location.column }) },
+        },
+      },
     ],
   }))
   const log = {
@@ -40,12 +44,6 @@ export function renderSarif(rules: readonly SarifRule[], diagnostics: readonly D
   }
   return `${JSON.stringify(log, null, 2)}\n`
 }
-
-// Code scanning shows no results without a line, so the whole file gets the first one.
-const regionOf = ({ line = 1, column }: Location) => ({
-  startLine: line,
-  ...(column !== undefined && { startColumn: column }),
-})
 
 export const diagnosticReports = (rules: readonly SarifRule[]) => ({
   sarif: ({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }): string => renderSarif(rules, diagnostics),

@@ -9,13 +9,11 @@ export type Cell = Line | Inline | Decimal | string | number | undefined
 const cellLine = (cell: Cell) =>
   cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
 
-/** A title that begins with `>` is aligned to the right. A column that does not apply is left out. */
-type ColumnCells<Row> = Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>
-
 export const table = <Row>(
   title: string | undefined,
   rows: readonly Row[],
-  columns: ColumnCells<Row>,
+  /** A title that begins with `>` is aligned to the right. A column that does not apply is left out. */
+  columns: Readonly<Record<string, ((row: Row) => Cell) | false | undefined>>,
   statusOf?: (row: Row) => Status,
 ): BlockOf<'table'> => {
   const shownColumns = Object.entries(columns).flatMap(([name, cellOf]) => (cellOf ? [{ name, cellOf }] : []))

@@ -68,19 +68,15 @@ function blockLines(block: Block, style: TerminalStyle) {
 /** `lead` begins the first line, and the others are below its text. */
 const indented = (lead: string, lines: readonly string[]) => lines.map((line, i) => `${i === 0 ? lead : ' '.repeat(lead.length)}${line}`)
 
-function chartLines(block: BlockOf<'chart'>, style: TerminalStyle) {
-  const bars = sparkline(block.points.map(({ value }) => value))
-  const width = widthOf(style)
-  const range = wrap(chartRange(block), width)
-  if (block.title.length + 2 + bars.length <= width) return [`${block.title}  ${bars}`, ...range]
-  const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
-  return [block.title, ...rows, ...range]
-}
-
-function chartRange({ points, unit }: BlockOf<'chart'>) {
+function chartLines({ title, points, unit }: BlockOf<'chart'>, style: TerminalStyle) {
   const values = points.map(({ value }) => value)
-  const range = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
-  return `${points[0]?.label} to ${points.at(-1)?.label}: ${range}`
+  const bars = sparkline(values)
+  const width = widthOf(style)
+  const ends = `lowest ${Math.min(...values).toFixed(2)}, highest ${Math.max(...values).toFixed(2)} ${unit}`
+  const range = wrap(`${points[0]?.label} to ${points.at(-1)?.label}: ${ends}`, width)
+  if (title.length + 2 + bars.length <= width) return [`${title}  ${bars}`, ...range]
+  const rows = Array.from({ length: Math.ceil(bars.length / width) }, (_, i) => bars.slice(i * width, (i + 1) * width))
+  return [title, ...rows, ...range]
 }
 
 /** Longer tables would scroll the verdict out of sight. */
@@ -93,9 +89,6 @@ function tableLines({ title, columns, rows }: BlockOf<'table'>, style: TerminalS
   const more = rows.length > maxTableRows ? [`… ${rows.length - maxTableRows} more rows: see ${restWords(style)}`] : []
   return [...(title === undefined ? [] : [paint(style, 'bold', title)]), ...renderColumns([head, ...body], right, style), ...more]
 }
-
-/** A column of single words is hard to read. */
-const narrowest = 16
 
 const padBetween = '  '
 
@@ -112,7 +105,8 @@ function renderColumns(all: CellTexts, rightOfAll: readonly boolean[], style: Te
   const right = rightOfAll.filter((_, i) => hasValues[i])
   const [room, natural] = [roomFor(rows, style), naturalWidths(rows)]
   const minimal = natural.map((width, i) =>
-    right[i] ? width : Math.max(Math.min(width, narrowest), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
+    // A column of single words is hard to read.
+    right[i] ? width : Math.max(Math.min(width, 16), ...rows.flatMap((cells) => (cells[i] ?? '').split(/[ \n]/).map(displayWidth))),
   )
   if (addWidths(minimal) > room)
     return isTable(right) ? flowRows(rows, style) : rows.flatMap((cells) => wrap(cells.join(padBetween), widthOf(style)))
@@ -215,7 +209,6 @@ function styledLine(line: Line, style: TerminalStyle) {
     .join('')
 }
 
-const styling = /\u001b\[[0-9;]*m/g
 // \p{RGI_Emoji} would be shorter, but takes 10 ms or more when this file is parsed.
 const emoji = /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Emoji_Modifier_Base}\p{Emoji_Modifier})/u
 
@@ -233,6 +226,6 @@ export const graphemeWidth = (grapheme: string): number =>
   emoji.test(grapheme) ? 2 : eastAsianWidth(grapheme.codePointAt(0) ?? 0, { ambiguousAsWide: false })
 
 export function displayWidth(text: string): number {
-  const bare = text.replace(styling, '')
+  const bare = text.replace(/\u001b\[[0-9;]*m/g, '')
   return singleColumns.test(bare) ? bare.length : graphemesOf(bare).reduce((width, grapheme) => width + graphemeWidth(grapheme), 0)
 }

@@ -73,9 +73,8 @@ function readInputs(env: Variables): Readonly<Record<string, string>> {
 }
 
 /** After a canceled run, one must know whether anything was written. */
-const stepExitCodes: readonly number[] = [exitCodes.ok, exitCodes.partlyApplied, exitCodes.canceled]
-
-export const stepExitCode = (exitCode: number): number => (stepExitCodes.includes(exitCode) ? exitCode : exitCodes.error)
+export const stepExitCode = (exitCode: number) =>
+  exitCode === exitCodes.ok || exitCode === exitCodes.partlyApplied || exitCode === exitCodes.canceled ? exitCode : exitCodes.error
 
 export async function reportCrash(thrown: unknown, env: Variables): Promise<number> {
   const name = env.INPUT_OPERATION?.trim() ?? ''
@@ -162,9 +161,6 @@ function createLog(): Log {
   }
 }
 
-/** The runner silently drops more annotations of a severity. */
-const maxAnnotations = 10
-
 /** The runner cuts longer messages. */
 const maxAnnotationCharacters = 4000
 
@@ -177,8 +173,8 @@ const annotateAs = { error: core.error, warning: core.warning, note: core.notice
 function annotate({ annotations, document }: RunResult, warnings: number, pathOf: (file: string) => string) {
   for (const [severity, show] of Object.entries(annotateAs)) {
     const all = annotations.filter((annotation) => annotation.severity === severity)
-    // One is reserved for the verdict.
-    const room = Math.max(0, maxAnnotations - 1 - (severity === 'warning' ? warnings : 0))
+    // The runner silently drops more than ten annotations of a severity. One is reserved for the verdict.
+    const room = Math.max(0, 9 - (severity === 'warning' ? warnings : 0))
     for (const { message, location } of all.slice(0, room)) {
       const { file, line, column } = location ?? {}
       show(logLine(message).slice(0, maxAnnotationCharacters), {

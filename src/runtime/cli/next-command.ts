@@ -18,8 +18,6 @@ interface GivenCommand {
 
 const settingShape: Shape = settingsSchema.shape
 
-const planInputs: readonly string[] = ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes']
-
 const lists: readonly (readonly [RegExp, OperationName])[] = [
   [/alert/, 'list-alerts'],
   [/dashboard/, 'list-dashboards'],
@@ -52,7 +50,11 @@ const again = (given: GivenCommand) => spellCommand(given.name, given, () => tru
 
 const look = (given: GivenCommand) =>
   given.name === 'apply'
-    ? spellCommand('plan', given, (name) => isPassedOn(name) || planInputs.includes(name))
+    ? spellCommand(
+        'plan',
+        given,
+        (name) => isPassedOn(name) || ['files', 'env', 'project', 'prune', 'repair', 'allowEmpty', 'maxDeletes'].includes(name),
+      )
     : (listCommand(given) ?? ofService('doctor', given))
 
 function listCommand(given: GivenCommand) {

@@ -20,7 +20,7 @@ function yesText(asksFirst: Operation['asksFirst']) {
 export async function operationCommand(name: OperationName, terminal: Terminal): Promise<Command> {
   const operation: Operation = await operations[name]()
   const { summary, effect, input, positional, asksFirst, scope, example, moreExamples = [] } = operation
-  const common = commonOptions()
+  const common = optionsOf(settingsSchema.shape)
   const switches: readonly (CommandOption | false)[] = [
     effect === 'write' && { name: 'yes', kind: 'switch', text: yesText(asksFirst) },
     name === 'plan' && {
@@ -86,8 +86,6 @@ const optionsOf = (shape: Shape): readonly CommandOption[] =>
 /** The list of processes shows options to everyone on the machine. */
 const secretNames = Object.entries(settingsSchema.shape).flatMap(([name, field]) => (metaOf(field).secret ? [toKebab(name)] : []))
 
-const commonOptions = (): readonly CommandOption[] => optionsOf(settingsSchema.shape)
-
 const configKeys: readonly string[] = [
   ...fileSettings.map(toKebab),
   ...fileInputs,
@@ -114,7 +112,7 @@ export const optionsHelp = (): string =>
   [
     'Options of all commands. Each is also a variable: --read-only is WATCHKEEPER_READ_ONLY.',
     '',
-    ...optionLines(commonOptions().filter(({ group }) => group !== outputGroup)),
+    ...optionLines(optionsOf(settingsSchema.shape).filter(({ group }) => group !== outputGroup)),
     'Only as variables, because others can see options in the list of processes:',
     ...secretNames.map((name) => `  ${toEnvironmentName(name)}`),
     '',

@@ -39,9 +39,6 @@ function withoutOwnMetadata(value: unknown): unknown {
 export const toJsonSchema = (schema: z.ZodType, io: 'input' | 'output' = 'input'): JsonSchema =>
   withoutOwnMetadata(z.toJSONSchema(schema, { io, unrepresentable: 'any' })) as JsonSchema // A JSON Schema is a map.
 
-const resultSchemaOf = ({ output, details }: Operation): z.ZodObject =>
-  z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape })
-
 /** The type is that of JSON; a list is given by several options, or by several lines. */
 function inputSchema(name: string, schema: z.core.$ZodType, positional?: string): JsonSchema {
   const { type, enum: choices, default: standard } = toJsonSchema(schema as z.ZodType) // A field of a z.object.
@@ -66,8 +63,11 @@ const describeInputs = (shape: Shape, positional?: string): readonly JsonSchema[
 
 async function operationSchema(name: OperationName): Promise<JsonSchema> {
   const operation: Operation = await operations[name]()
-  const { summary, effect, scope, asksFirst, input, output, positional, example } = operation
-  const { $schema: _, ...result } = toJsonSchema(resultSchemaOf(operation), 'output')
+  const { summary, effect, scope, asksFirst, input, output, details, positional, example } = operation
+  const { $schema: _, ...result } = toJsonSchema(
+    z.looseObject({ ...commonResultSchema.shape, ...output.shape, ...details.shape }),
+    'output',
+  )
   return {
     operation: name,
     summary,
@@ -89,7 +89,13 @@ async function operationSchema(name: OperationName): Promise<JsonSchema> {
 
 /** The operation, or else the list of operations. Throws an InputError for an unknown name. */
 export async function describeForPrograms(name: string | undefined): Promise<JsonSchema> {
-  if (name === undefined) return { version, operations: await Promise.all(operationNames.map(listedOperation)) }
+  if (name === undefined) {
+    const listed = operationNames.map(async (one) => {
+      const { summary, effect }: Operation = await operations[one]()
+      return { operation: one, effect, summary, schema: `watchkeeper schema ${one}` }
+    })
+    return { version, operations: await Promise.all(listed) }
+  }
   if (!isOperationName(name))
     throw inputError(
       'operation',
@@ -101,9 +107,4 @@ export async function describeForPrograms(name: string | undefined): Promise<Jso
     commonInputs: describeInputs(settingsSchema.shape),
     commonOutputs: commonOutputs.map(({ name: output, description }) => ({ name: output, field: toCamel(output), description })),
   }
-}
-
-async function listedOperation(name: OperationName): Promise<JsonSchema> {
-  const { summary, effect }: Operation = await operations[name]()
-  return { operation: name, effect, summary, schema: `watchkeeper schema ${name}` }
 }

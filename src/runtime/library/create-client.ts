@@ -5,16 +5,14 @@ import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { toCamel } from '../../platform/core/names.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { settingsSchema } from '../../platform/operation/inputs.ts'
-import type { ResultDocument } from '../../platform/operation/result.ts'
+import type { ResultDocument, RunSubject } from '../../platform/operation/result.ts'
 import { toResultTexts, withReports, writeEssentialFiles, writeOutputFiles } from '../publish.ts'
 import { type NotifySetting, runOperation } from '../run.ts'
 import { type UsedFiles, workspaceFiles } from '../workspace.ts'
 import { withOptionNames } from './option-names.ts'
 
-/** Settings of the action and the command line, which the library does not have. */
-type ProcessSetting = 'warnOnly' | 'summary' | 'reports' | 'config' | NotifySetting
-
-export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, ProcessSetting> {
+/** Without the settings that only the action and the command line have. */
+export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, 'warnOnly' | 'summary' | 'reports' | 'config' | NotifySetting> {
   /**
    * Variables: `WATCHKEEPER_…` for settings that are not given here, `WATCHKEEPER_VAR_…` for files, and `HTTPS_PROXY`, `HTTP_PROXY` and
    * `NO_PROXY`. The default is none. To use those of the process, pass `variables: process.env`.
@@ -32,16 +30,15 @@ export interface ClientOptions extends Omit<z.input<typeof settingsSchema>, Proc
 
 type Pascal<Text extends string> = Text extends `${infer Head}-${infer Rest}` ? `${Capitalize<Head>}${Pascal<Rest>}` : Capitalize<Text>
 
-type MethodName<Name extends string> = Uncapitalize<Pascal<Name>>
-
 /** The inputs of an operation, by camelCase name, and the reports that it writes. */
-export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']> & Pick<z.input<typeof settingsSchema>, 'reports'>
+export type InputOf<Name extends OperationName> = z.input<Operations[Name]['input']> & {
+  readonly reports?: z.input<typeof settingsSchema>['reports']
+}
 
 /** The result of an operation: its own fields and the verdict. A failed gate is a result with `status: 'fail'`, not an exception. */
-export type ResultOf<Name extends OperationName> = Pick<
-  ResultDocument,
-  'operation' | 'failureReason' | 'requestId' | 'organizationId' | 'serviceId' | 'serverUrl'
-> & {
+export type ResultOf<Name extends OperationName> = RunSubject & {
+  readonly operation: string
+  readonly failureReason: string
   readonly status: 'pass' | 'warn' | 'fail'
 } & Readonly<z.input<Operations[Name]['output']> & z.input<Operations[Name]['details']>>
 
@@ -51,7 +48,7 @@ type ClientMethod<Name extends OperationName> =
     : (input: InputOf<Name>) => Promise<ResultOf<Name>>
 
 /** A method for each operation, by its camelCase name: `usageCost` for `usage-cost`. */
-export type Client = { readonly [Name in OperationName as MethodName<Name>]: ClientMethod<Name> }
+export type Client = { readonly [Name in OperationName as Uncapitalize<Pascal<Name>>]: ClientMethod<Name> }
 
 /**
  * Creates a client for one organization and service. It sends no request before the first call. A method rejects with an `InputError` that

@@ -15,7 +15,6 @@ it('R4: gives up a connection that is not made within 10 seconds', async () => {
     url,
     body: undefined,
     authorization: undefined,
-    userAgent: 'test',
     timeoutMs: 60_000,
     signal: new AbortController().signal,
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../../src/platform/core/clock.ts'
+import { version } from '../../../../src/platform/core/version.ts'
 import { type ExchangeFailure, failureOfExchange } from '../../../../src/platform/http/failure.ts'
 import { createTransport, type Exchange } from '../../../../src/platform/http/transport.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
@@ -31,7 +32,6 @@ const exchange = (url: URL, more: Partial<Exchange> = {}): Exchange => ({
   url,
   body: undefined,
   authorization: 'Basic eDp5',
-  userAgent: 'test',
   timeoutMs: 5000,
   signal: new AbortController().signal,
   ...more,
@@ -63,7 +63,7 @@ describe('createTransport', () => {
       accept: 'application/json',
       'accept-encoding': 'gzip',
       'content-type': 'application/json',
-      'user-agent': 'test',
+      'user-agent': `watchkeeper/${version}`,
     })
   })
 
