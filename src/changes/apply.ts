@@ -268,8 +268,10 @@ function applyBlocks(result: Applied): Part {
           group.map(({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line }))),
         ),
       Id: ([{ id }, ...others]) => (others.length > 0 ? trusted(plural(others.length + 1, 'object')) : id || []),
-      Remark: ([{ message, notes }]) =>
-        message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message)),
+      Remark: ([{ outcome, message, notes }]) => {
+        if (outcome === 'held') return say`for the reason above`
+        return message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message))
+      },
     }),
     notEvaluatedWords(result.notEvaluated),
     // The request and the advice, which do not fit into a table's cell.

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { counted, joinFirst, say, toPlainText, trusted, uncut } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -107,13 +107,9 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 const isInFile = ({ instance, madeFrom }: PlannedObject) => instance === undefined && madeFrom === undefined
 
 function whoActs(object: PlannedObject, result: PlanResult) {
-  const { action, origin, instance, madeFrom, notes } = object
+  const { action, origin, instance, madeFrom } = object
   if (isPlanWrong(result.diagnostics)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held')
-    return say`Held: ${join(
-      notes.map((note, i) => untrustedSentence(i === 0 ? note : capitalize(note))),
-      '. ',
-    )}`
+  if (action === 'held') return say`Held, for the reason above`
   if (action === 'create') {
     const only = say`Only in the files. Apply creates it`
     const isRemovable = isInFile(object) && object.kind !== 'source' && result.environment === undefined

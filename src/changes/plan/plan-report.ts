@@ -120,7 +120,8 @@ export function refusal({ newerFiles }: { readonly newerFiles?: NewerFiles | und
 export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
-  const held = objects.filter(({ action }) => action === 'held')
+  // Why they are held stands above, in the diagnostics.
+  const held = objects.filter(({ action, fields }) => action === 'held' && fields.length > 0).map((one) => ({ ...one, notes: [] }))
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => key)
   // Other objects have a marker, by which a second project or repository is noticed.
@@ -132,7 +133,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
       newSlosIn(result),
       sides,
     ),
-    held.length > 0 && say`Held:`,
+    held.length > 0 && say`Differences of held objects:`,
     changeBlocks(held, [], { before: 'service', after: 'file' }),
     silent.length > 0 &&
       say`Without events, burn rates are 0 and no alert fires. noData adds an alert for that. Without it: ${join(silent, ', ')}`,

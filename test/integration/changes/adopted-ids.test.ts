@@ -143,7 +143,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(drift).toMatch(
       /: changed in the service since pull \(threshold\)\. To keep the values of the file, set adopt to .*; to take those of the service, /,
     )
-    expect(drift).toContain('| Held: changed in the service since pull (threshold) |')
+    expect(drift).toContain('| alert `checkout-errors` | Held, for the reason above |')
+    expect(drift.match(/changed in the service since pull \(threshold\)/g)).toHaveLength(1)
     expect(await textFrom('plan')).toContain('# changed in the files since pull')
   })
 

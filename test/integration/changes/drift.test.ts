@@ -118,7 +118,7 @@ describe('drift', () => {
     await haveApplied()
     edit('Errors', { interval: '1h' })
     expect((await drift({ ...first, alerts: { ...first.alerts, errors: { ...errors, threshold: 9 } } })).text).toMatch(
-      /errors +Held: changed in both, the files and the service, since the last apply \(threshold, interval\)/,
+      /alerts\.errors: apply leaves it as it is: changed in both, the files and the service, since the last apply \(threshold, interval\)[\s\S]*errors +Held, for/,
     )
   })
 
@@ -170,7 +170,7 @@ describe('drift', () => {
     edit('No orders', { threshold: 3 })
     const found = await drift(content)
     expect(found).toMatchObject({ exitCode: 10 })
-    expect(found.text).toMatch(/alert +orders +Held: the unmanaged alert "No orders"/)
+    expect(found.text).toMatch(/alerts\.orders: apply leaves it as it is: the unmanaged alert "No orders"[\s\S]*alert +orders +Held, for/)
   })
 
   it('reports a name that was lost in the service as drift, and pull is the way out', async () => {

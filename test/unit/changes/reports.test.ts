@@ -267,7 +267,14 @@ describe('the report of a plan', () => {
     }
     expect(reasonsOf(held)).toEqual(['1 object needs attention'])
     expect(reasonsOf(held, held)).toEqual(['2 objects need attention'])
-    expect(textOf(plan, resultOf([object('a', { action: 'held' })]))).toContain('Held:')
+    const fields = [{ path: 'threshold', before: 1, after: 2, isSecret: false }]
+    const text = textOf(
+      plan,
+      resultOf([object('a', { action: 'held', notes: ['changed in both'], fields }), object('b', { action: 'held' })]),
+    )
+    expect(text).toContain('Differences of held objects:')
+    expect(text).toContain('threshold: 1 → 2')
+    expect(text).not.toMatch(/changed in both|alert b/)
   })
 
   it('annotates files, and nothing that is about an object of the service', () => {
