@@ -3,7 +3,7 @@ import { notify } from '../delivery/github/notify.ts'
 import { systemClock } from '../platform/core/clock.ts'
 import type { Diagnostic } from '../platform/core/diagnostics.ts'
 import { errorKinds, InputError } from '../platform/core/errors.ts'
-import { say, untrustedSentence } from '../platform/core/line.ts'
+import { untrustedSentence } from '../platform/core/line.ts'
 import { toEnvironmentName } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
 import type { Variables } from '../platform/core/variables.ts'
@@ -99,7 +99,7 @@ const withCause = ({ blocks, cause, error }: PublishableResult): readonly Block[
   error === undefined || error.kind === 'canceled'
     ? blocks
     : blocks.flatMap((block): readonly Block[] => {
-        if (block.kind === 'verdict') return [{ ...block, line: say`${block.line}: ${untrustedSentence(cause)}` }]
+        if (block.kind === 'verdict') return [{ ...block, reason: untrustedSentence(cause) }]
         if (block.kind !== 'message') return [block]
         // The first line of the message is often the cause, and what to do is in the next one.
         const [first = '', ...rest] = block.text.split('\n')

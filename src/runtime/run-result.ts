@@ -9,7 +9,7 @@ import type { OutputFile } from '../platform/operation/files.ts'
 import type { Operation } from '../platform/operation/operation.ts'
 import type { WantedReport } from '../platform/operation/reports.ts'
 import type { ResultDocument, ResultError, RunResult, RunSubject } from '../platform/operation/result.ts'
-import { type Block, composeBlocks, type Status } from '../platform/report/blocks.ts'
+import { type Block, composeBlocks, type Status, verdictLine } from '../platform/report/blocks.ts'
 import type { Report, Verdict } from '../platform/report/report.ts'
 import { emptyVariable } from './read-input.ts'
 
@@ -82,8 +82,8 @@ function describeVerdict(status: Status, verdict: Verdict, headline: Line, isLen
   const { reasons, sentence: whole } = verdict
   if (whole === undefined || status === 'pass') {
     const all = isLenient ? [...reasons, say`reported as a warning because of warn-only`] : reasons
-    const line = all.length === 0 ? headline : say`${headline}: ${join(all, '; ')}`
-    return { line, blocks: all.length <= 2 ? verdictBlocks(status, line, []) : verdictBlocks(status, headline, all) }
+    const verdictBlock = { kind: 'verdict', status, line: headline, ...(all.length > 0 && { reason: join(all, '; ') }) } as const
+    return { line: verdictLine(verdictBlock), blocks: all.length <= 2 ? [verdictBlock] : verdictBlocks(status, headline, all) }
   }
   const line = isLenient ? say`${whole} The setting warn-only makes this failure a warning.` : whole
   return { line: join([line, ...reasons], ' '), blocks: verdictBlocks(status, line, reasons) }

@@ -5,7 +5,7 @@ import type { Redact } from '../../platform/core/secrets.ts'
 import { capitalize, quote } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { SendDeps } from '../../platform/http/send.ts'
-import { paragraph } from '../../platform/report/blocks.ts'
+import { paragraph, verdictLine } from '../../platform/report/blocks.ts'
 import type { LinkTo } from '../../platform/report/markdown.ts'
 import type { StateChange } from '../notifications/message.ts'
 import {
@@ -225,7 +225,7 @@ function sayOutcome({ content, run }: SyncContext): SyncContent {
   const next = hasFailed ? [paragraph(say`The next merge applies these changes, too. ${again ?? []}`)] : []
   return {
     ...content,
-    blocks: [{ ...first, status, line: outcomeHeadline(outcome, content, run) }, paragraph(first.line), ...next, ...rest],
+    blocks: [{ kind: 'verdict', status, line: outcomeHeadline(outcome, content, run) }, paragraph(verdictLine(first)), ...next, ...rest],
   }
 }
 

@@ -4,7 +4,7 @@ import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/ru
 import { listFirst } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { RunSubject } from '../../platform/operation/result.ts'
-import type { Block, Status } from '../../platform/report/blocks.ts'
+import { type Block, type Status, verdictLine } from '../../platform/report/blocks.ts'
 
 /** `unknown`: nothing keeps the last state, or it could not be read. */
 export type StateChange = 'failing' | 'passing' | 'none' | 'unknown'
@@ -51,7 +51,8 @@ export const originOf = (env: Variables, issueNumber: number | undefined): Origi
 
 export function messageOf(run: FinishedRun, facts: Origin & { readonly title: Inline; readonly change: StateChange }): Message {
   const { document, blocks, milestones, error } = run
-  const lineOf = (kind: 'verdict' | 'footer'): Line => blocks.flatMap((block) => (block.kind === kind ? block.line : []))
+  const lineOf = (kind: 'verdict' | 'footer'): Line =>
+    blocks.flatMap((block) => (block.kind !== kind ? [] : block.kind === 'verdict' ? verdictLine(block) : block.line))
   // Reasons that did not fit into the first line.
   const reasons = blocks[1]?.kind === 'list' ? blocks[1].items : []
   // The first line of an error says only that there was one.

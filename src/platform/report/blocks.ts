@@ -105,8 +105,8 @@ export interface Layout {
 
 /** Markdown, terminal and page render the same blocks. */
 export type Block =
-  /** The first block of every report. */
-  | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line }
+  /** The first block of every report. `reason` follows after a colon, or below where both are too long for a title. */
+  | { readonly kind: 'verdict'; readonly status: Status; readonly line: Line; readonly reason?: Line | undefined }
   | { readonly kind: 'paragraph'; readonly line: Line }
   | { readonly kind: 'list'; readonly items: readonly Line[] }
   | { readonly kind: 'facts'; readonly facts: readonly { readonly label: string; readonly value: Line }[] }
@@ -139,6 +139,8 @@ export type Block =
   | { readonly kind: 'footer'; readonly line: Line }
 
 export type BlockOf<Kind extends Block['kind']> = Extract<Block, { kind: Kind }>
+
+export const verdictLine = ({ line, reason }: BlockOf<'verdict'>): Line => (reason === undefined ? line : say`${line}: ${reason}`)
 
 /** A line is a paragraph. What does not apply is undefined, false or empty. */
 export type Part = Block | Line | readonly Part[] | undefined | false

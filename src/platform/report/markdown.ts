@@ -1,8 +1,8 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Inline, joinFirst, type Line, say, toPlainText, untrustedSentence } from '../core/line.ts'
-import { plural, printable } from '../core/text.ts'
-import { type Block, type BlockOf, fold, locationText, statusLooks, toTable } from './blocks.ts'
+import { capitalize, plural, printable } from '../core/text.ts'
+import { type Block, type BlockOf, fold, locationText, statusLooks, toTable, verdictLine } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
 
 export type LinkTo = (location: Location) => string | undefined
@@ -34,6 +34,7 @@ export function renderMarkdown(
   return `${text}${end}`
 }
 
+const maxTitleLength = 80
 const maxOpenItems = 20
 const maxOpenLines = 60
 
@@ -86,8 +87,12 @@ function blockMarkdown(block: Exclude<Block, { kind: 'footer' }>, space: Space) 
       return renderDiff(block, space)
     case 'details':
       return renderDetails(block, space)
-    case 'verdict':
-      return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
+    case 'verdict': {
+      const whole = verdictLine(block)
+      const below = toPlainText(whole).length > maxTitleLength ? block.reason : undefined
+      const title = `### ${statusLooks[block.status].sign} ${lineMarkdown(below === undefined ? whole : block.line, linkTo)}`
+      return below === undefined ? title : `${title}\n\n${capitalize(lineMarkdown(below, linkTo))}`
+    }
     case 'paragraph':
       return lineMarkdown(block.line, linkTo)
     case 'list':

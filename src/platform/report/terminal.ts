@@ -4,7 +4,7 @@ import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
 import { clipSentence, type Line } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, severityLooks, statusLooks } from './blocks.ts'
+import { type Block, type BlockOf, severityLooks, statusLooks, verdictLine } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
@@ -31,7 +31,7 @@ function blockLines(block: Block, style: TerminalStyle) {
   switch (block.kind) {
     case 'verdict': {
       const { terminal, color } = statusLooks[block.status]
-      return wrap(`${paint(style, [color, 'bold'], terminal)} ${styledLine(block.line, style)}`, widthOf(style))
+      return wrap(`${paint(style, [color, 'bold'], terminal)} ${styledLine(verdictLine(block), style)}`, widthOf(style))
     }
     case 'paragraph':
       return wrap(styledLine(block.line, style), widthOf(style))

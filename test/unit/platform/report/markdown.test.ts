@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
+import { type Line, say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
 import { renderPage } from '../../../../src/platform/report/page.ts'
@@ -50,6 +50,13 @@ describe('renderMarkdown', () => {
       `${docs}/a](x).md`,
     ])
       expect(lineOf(`See ${other} now`), other).not.toContain('](http')
+  })
+
+  it('has the reason in the title, or below where the title would be longer than 80 characters', () => {
+    const verdict = (reason: Line) => renderMarkdown([{ kind: 'verdict', status: 'fail', line: say`A plan`, reason }])
+    expect(verdict(say`${'a'.repeat(72)}`)).toBe(`### ❌ A plan: \`${'a'.repeat(72)}\`\n\n`)
+    expect(verdict(say`${'a'.repeat(73)}`)).toBe(`### ❌ A plan\n\n\`${'a'.repeat(73)}\`\n\n`)
+    expect(verdict(say`no answer from ${'b'.repeat(80)}`)).toMatch(/^### ❌ A plan\n\nNo answer from `b+`\n\n$/)
   })
 
   it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
