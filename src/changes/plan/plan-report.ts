@@ -90,7 +90,6 @@ export function planHeadline(result: PlanResult): Line {
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */
-
 function markerWords({ toAdopt, toMark }: PlanResult) {
   const writes = [
     ...(toAdopt > 0 ? [say`adopts ${counted(toAdopt, 'object')}`] : []),

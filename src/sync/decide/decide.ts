@@ -38,7 +38,7 @@ export async function planForServer(
 
 /** This ends: `prune` goes off once, and otherwise each draft holds more of the objects. */
 function settle(facts: Facts, canPatch: boolean): Plan {
-  let assumed: Assumed = { prune: facts.prune, canPatch, held: new Map(), alertsWithoutTile: new Set() }
+  let assumed: Assumed = { prune: facts.prune, canPatch, held: new Map(), heldQueries: new Set() }
   for (;;) {
     const judged = judge(draftPlan(facts, assumed), facts)
     if (!('assume' in judged)) return judged

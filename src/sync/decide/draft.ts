@@ -97,7 +97,8 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
     const { declared } = pair
     const found = Map.groupBy([...(declared.unresolved ?? []), ...diagnostics], ({ path }) => alertWithQuery(declared, path))
     for (const [key, references] of found) if (key !== undefined) unresolvedQueries.set(key, references)
-    const unresolved = (kind.name === 'alert' ? unresolvedQueries.get(declared.key) : undefined) ?? found.get(undefined) ?? []
+    const ofQuery = kind.name === 'alert' ? unresolvedQueries.get(declared.key) : undefined
+    const unresolved = [...(ofQuery ?? []), ...(found.get(undefined) ?? [])]
     const planned = planObject(pair, body, sides, object)
     const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved({ change: planned, pair }, unresolved)
     return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
@@ -111,11 +112,11 @@ function alertWithQuery({ queries, value }: Declared, [field, index]: readonly P
   return queries.get(String(value.tiles[Number(index)]?.name))
 }
 
-function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, alertsWithoutTile }: Assumed): Create | Update | Held {
+function asAssumed(change: Create | Update | Held, { declared }: Pair, { held, heldQueries }: Assumed): Create | Update | Held {
   const known = held.get(addressOf(declared))
   if (known !== undefined) return known
   // The marker is not written only because of a tile that is left out for now.
-  const lacksTile = declared.queries?.values().some((key) => alertsWithoutTile.has(key))
+  const lacksTile = declared.queries?.values().some((key) => heldQueries.has(key))
   return change.action === 'mark' && lacksTile ? { ...change, action: 'unchanged' } : change
 }
 
@@ -145,10 +146,10 @@ type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
 export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
   const tileOwners = findTileOwners(matched, facts, assumed)
-  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts.objects, assumed, tileOwners), facts, assumed, tileOwners) }
+  return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts, assumed), facts, assumed, tileOwners) }
 }
 
-function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, { prune, held, alertsWithoutTile }: Assumed): TileOwners {
+function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, { prune, held, heldQueries }: Assumed): TileOwners {
   const found = pairs.flatMap((one) => (one.found === undefined ? [] : [{ ...one.found, declared: one.declared }]))
   const names = new Map(indexes.dashboard.all.flatMap(({ stored }) => listOf(stored.tiles).map(({ id, name }) => [id, name] as const)))
   const queried = found.filter(({ declared }) => declared.value.query !== undefined)
@@ -160,7 +161,7 @@ function findTileOwners({ pairs, orphans }: MatchedAlerts, { indexes }: Facts, {
   const leaving = new Set(ended.map(({ stored }) => stored.id))
   const staying = new Set(indexes.alert.all.flatMap(({ stored }) => (leaving.has(stored.id) ? [] : [stored.tileId])))
   const ending = new Set<unknown>(ended.flatMap(({ marker }) => marker?.queryTile ?? []).filter((id) => !staying.has(id)))
-  const left = new Set([...alertsWithoutTile].map((key) => tiles.get(key)))
+  const left = new Set([...heldQueries].map((key) => tiles.get(key)))
   const ours = new Set<unknown>([...found, ...orphans].flatMap(({ stored, marker }) => [stored.tileId, marker?.queryTile]))
   return {
     tileOf: (key) => tiles.get(key),
@@ -179,17 +180,14 @@ function staysOn({ value: { query, tile, dashboard } }: Declared<'alert'>, { til
 }
 
 /** The declarations without the tiles of these alerts, and without the dashboard that would be created only for them. */
-const withoutTilesOf = (
-  objects: readonly Declared[],
-  { alertsWithoutTile: alerts }: Assumed,
-  { tileOf }: TileOwners,
-): readonly Declared[] =>
-  objects.flatMap((one): readonly Declared[] => {
+function withoutTilesOf({ objects, kinds, indexes, project }: Facts, { heldQueries: alerts }: Assumed): readonly Declared[] {
+  const isStored = indexes.dashboard.byToken.has(kinds.dashboard.markerStyle.token(project, queryDashboardKey))
+  return objects.flatMap((one): readonly Declared[] => {
     if (alerts.size === 0 || !isOf('dashboard')(one)) return [one]
     const tiles = one.value.tiles.filter(({ name }) => !alerts.has(one.queries?.get(String(name)) ?? ''))
-    const isNew = tiles.length === 0 && isMadeForQueries(one) && ![...alerts].some((key) => tileOf(key) !== undefined)
-    return isNew ? [] : [{ ...one, value: { ...one.value, tiles } }]
+    return tiles.length === 0 && isMadeForQueries(one) && !isStored ? [] : [{ ...one, value: { ...one.value, tiles } }]
   })
+}
 
 /**
  * The dashboard for the queries of alerts counts as declared as long as it has tiles that are not theirs: prune must not delete it, and

@@ -108,8 +108,8 @@ export interface Assumed {
   readonly canPatch: boolean
   /** By `slotOf` their changes. The entry for a delete or a release can be the held alert that it would delete. */
   readonly held: ReadonlyMap<string, Held>
-  /** Held alerts with a query, by key. The tile of an existing one stays as it is. */
-  readonly alertsWithoutTile: ReadonlySet<string>
+  /** The keys of held alerts with a query, whose tile stays as it is where it exists. */
+  readonly heldQueries: ReadonlySet<string>
 }
 
 interface KindDraft {

@@ -63,18 +63,18 @@ export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]
   const held: Held = {
     ...holdStep(step, why)[1],
     at: unresolved[0]?.location,
-    ...(step.pair?.declared.unresolved && { fields: [], isBlocked: true }),
+    ...(step.pair?.declared.unresolved && { fields: [], isBlocked: true, origin: undefined }),
   }
   if (held.isError) return held
-  const reason = `${why.reason}; it was renamed or deleted in the service since the last apply`
-  return { ...held, origin: 'service', reason, remedies: ['after a rename, run pull to write the new name'] }
+  const since = 'what is missing was renamed or deleted in the service since the last apply'
+  return { ...held, origin: 'service', remedies: [since, 'after a rename, run pull to write the new name'] }
 }
 
-/** Each message says what to do. */
-export const toHold = (problems: readonly { readonly message: string }[]): Hold => ({
-  reason: problems.map(({ message }) => message).join('; '),
-  remedies: [],
-})
+/** What to do is after a semicolon, if the message says it. */
+export function toHold(problems: readonly { readonly message: string }[]): Hold {
+  const reason = problems.map(({ message }) => message).join('. ')
+  return { reason: reason.replaceAll('?. ', '? '), remedies: reason.includes('; ') ? [] : ['correct the file or the service'] }
+}
 
 function toHeld(change: HeldStep['change'], isError: boolean) {
   const { kind, key, name, location, fields, keptTiles, id, stored } = change
@@ -177,11 +177,11 @@ export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune
     before.push(...held.map(({ change }) => change).filter(isHeld))
     return held
   })
-  const withoutTile = before.filter((one) => isWithQuery(one, queried, before) && !assumed.alertsWithoutTile.has(one.key))
+  const withoutTile = before.filter((one) => isOnOwnTile(one, queried, before) && !assumed.heldQueries.has(one.key))
   if (withoutTile.length > 0)
     return {
       holds: withoutTile.map((one) => [addressOf(one), one] as const),
-      assume: { alertsWithoutTile: new Set([...assumed.alertsWithoutTile, ...withoutTile.map(({ key }) => key)]) },
+      assume: { heldQueries: new Set([...assumed.heldQueries, ...withoutTile.map(({ key }) => key)]) },
     }
   const orphans = [...assumed.held].flatMap(([slot, one]) => (slot === `${one.kind} ${one.id}` ? [one] : []))
   const all = [...before, ...orphans]
@@ -196,8 +196,8 @@ export const holdWhatWaits: Guard = ({ steps, assumed, ofKinds }, { kinds, prune
   }
 }
 
-/** On a dashboard that is not held with all its tiles. */
-function isWithQuery({ kind, key, desired: { dashboardId } }: Held, queried: ReadonlySet<string>, held: readonly Held[]): boolean {
+/** A held dashboard keeps the tiles of all its queries. */
+function isOnOwnTile({ kind, key, desired: { dashboardId } }: Held, queried: ReadonlySet<string>, held: readonly Held[]): boolean {
   const dashboard = dashboardId instanceof PendingId ? addressOf(dashboardId) : dashboardId
   return kind === 'alert' && queried.has(key) && !held.some((one) => dashboard === (one.id ?? addressOf(one)))
 }
@@ -236,7 +236,7 @@ function holdDependents(steps: readonly Step[], held: readonly Held[], kinds: Ki
     if (cause === undefined) return step
     return {
       ...step,
-      change: holdFor({ change, pair }, cause, `needs what ${addressOf(cause)} has in the files, which is left as it is`)[1],
+      change: holdFor({ change, pair }, cause, `needs what ${addressOf(cause)} has in the files, which is held`)[1],
     }
   })
 }
@@ -252,7 +252,7 @@ function holdWatched(steps: readonly Step[], held: readonly Held[], kinds: Kinds
   return steps.flatMap(({ kind, change, pair }) => {
     if (!isPlanned(change) || change.action !== 'update' || watching.size === 0) return []
     const alert = differingPlaces(change, kind).flatMap((place) => watching.get(place) ?? [])[0]
-    return alert === undefined ? [] : [holdFor({ change, pair }, alert, `changes what ${addressOf(alert)} counts, which is left as it is`)]
+    return alert === undefined ? [] : [holdFor({ change, pair }, alert, `changes what ${addressOf(alert)} counts, which is held`)]
   })
 }
 
@@ -286,7 +286,7 @@ function holdBeside(steps: readonly Step[], kind: Kind): readonly Step[] {
     const found = byLikeness.get(likenessOf(kind, pair.declared.value, () => change.desired) ?? '')
     if (found === undefined) return step
     const { cause, object } = found
-    const reason = `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is left as it is`
+    const reason = `would be a second ${kind.label} beside ${object} of ${addressOf(cause)}, which is held`
     return { ...step, change: holdFor({ change, pair }, cause, reason)[1] }
   })
 }

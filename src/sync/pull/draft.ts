@@ -264,9 +264,10 @@ function spellNew({ kind: name, key, stored }: NewObject, { kinds, isQueryTile, 
 /** Spelled in the same way: every difference is a real one. */
 function spellChange(
   one: Declared,
-  { desired = {}, stored }: Change & { readonly stored: StoredObject },
+  change: Change & { readonly stored: StoredObject },
   { kinds, isQueryTile, ...others }: DraftContext,
 ): BeforeAfter {
+  const { desired = {}, stored } = change
   const { kind: name, key, spelled } = one
   const kind: Kind = kinds[name]
   const body = kind.toBody(stored)
@@ -274,7 +275,12 @@ function spellChange(
   const [pulled, declared] = withoutQueries(part, kind.withStoredIds(desired, part), one, isQueryTile)
   const context: FileContext = { ...others, key, spelled, declared }
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
-  return { before: kind.toFile(declared, { ...context, tilesOf }), after: kind.toFile(managedPart(pulled, declared, kind.schema), context) }
+  const before = kind.toFile(declared, { ...context, tilesOf })
+  const after = kind.toFile(managedPart(pulled, declared, kind.schema), context)
+  // The plan leaves the tile of a held query as it is, and so does not have the source of the file.
+  const source = isHeld(change) ? valueAt(one.value, ['query', 'source']) : undefined
+  const { query } = before
+  return { before: source === undefined || !isMapping(query) ? before : { ...before, query: { ...query, source } }, after }
 }
 
 type PlaceOf = (one: NewObject, fields: Body) => string

@@ -80,6 +80,33 @@ describe('an alert with a query that is held', () => {
       for (const { name } of [slow, ratio, lag]) expect(after.get(name)).toEqual(before.get(name))
       expect(JSON.stringify(after.get(errors.name))).toContain('SeverityText:warn')
       expect(await one.apply(content)).toMatchObject({ toUpdate: 0, toHold: 2 })
+      for (const only of [undefined, 'declared', 'drifted'] as const) {
+        const { writtenFiles } = await one.pull(content, undefined, { only })
+        const pulled = Object.fromEntries(writtenFiles.map((written) => [written.path, written.content]))
+        expect(await one.plan({ ...content, ...pulled })).toMatchObject({ toHold: 0, toUpdate: 0, changed: false })
+      }
+    }))
+
+  it('because the service lacks its source and its webhook is shown with both', () =>
+    site(async (one) => {
+      const lost = { ...slow, query: { ...slow.query, source: 'Tracs' }, channel: { type: 'webhook', webhook: 'oncal' } }
+      const { diagnostics } = await one.plan(file({ alerts: { lost } }))
+      const [held, ...others] = diagnostics.filter(({ rule }) => rule === 'held')
+      expect(held?.message).toMatch(/query\.source: no source is named "Tracs".*[.?] channel\.webhook: no webhook is named "oncal"/)
+      expect(others).toEqual([])
+    }))
+
+  it('makes no dashboard that only it would need', () =>
+    site(async (one) => {
+      const shop = { name: 'Shop', tiles: [{ name: 'Own', config: { displayType: 'number', ...count('a') } }] }
+      await one.apply(file({ dashboards: { shop }, alerts: { slow: { ...slow, dashboard: 'shop' } } }))
+      const names = () => serviceOf(emulator()).dashboards.map(({ name }) => name)
+      const before = names()
+      const lost = { ...slow, query: { ...slow.query, source: 'Tracs' } }
+      for (const alerts of [{ slow: lost }, { slow: { ...lost, dashboard: 'shop' }, more: lost }]) {
+        expect(await one.apply(file({ dashboards: { shop }, alerts }))).toMatchObject({ changed: false })
+        expect(names()).toEqual(before)
+      }
     }))
 
   it('because both sides changed it keeps its tile, also beside tiles of the file, until somebody decides', () =>

@@ -43,7 +43,7 @@ describe('what needs a held object', () => {
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors, alerts.by-id: apply does not create them: needs what dashboards.shop has in the files, which is left as it is. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id: apply does not create them: needs what dashboards.shop has in the files, which is held. See dashboards.shop',
     )
   })
 
@@ -182,7 +182,7 @@ describe('an alert that is held, on what the files remove', () => {
     ])
     expect(plan.diagnostics.filter(({ severity }) => severity === 'error').map(({ rule }) => rule)).toEqual(['held', 'held', 'held'])
     expect(messagesOf(plan)).toContain(
-      'held: dashboards.keep: apply leaves it as it is: would delete alerts.b, which is left as it is. See alerts.b',
+      'held: dashboards.keep: apply leaves it as it is: would delete alerts.b, which is held. See alerts.b',
     )
   })
 
@@ -221,7 +221,7 @@ describe('a new object with the name of a held one', () => {
     expect(steps(plan).slice(1)).toEqual(['alerts.x held', 'alerts.y held'])
     expect(messagesOf(plan)).toContainEqual(
       expect.stringMatching(
-        /^held: alerts\.y: apply does not create it: would be a second alert beside .*x.* of alerts\.x, which is left as it is\. See alerts\.x$/,
+        /^held: alerts\.y: apply does not create it: would be a second alert beside .*x.* of alerts\.x, which is held\. See alerts\.x$/,
       ),
     )
   })

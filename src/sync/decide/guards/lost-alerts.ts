@@ -70,7 +70,7 @@ function assumeMoreHeld(steps: readonly Step[], deletesHeld: ReadonlyMap<Change,
   const pairs = new Map(steps.map(({ change, pair }) => [change, pair]))
   const found = [...deletesHeld].map(([cause, alert]) => {
     if (!assumed.held.has(addressOf(alert))) return [addressOf(alert), alert] as const
-    const reason = `would delete ${addressOf(alert)}, which is left as it is`
+    const reason = `would delete ${addressOf(alert)}, which is held`
     return [slotOf(cause), isPlanned(cause) ? holdFor({ change: cause, pair: pairs.get(cause) }, alert, reason)[1] : alert] as const
   })
   const more = found.filter(([slot]) => !assumed.held.has(slot))

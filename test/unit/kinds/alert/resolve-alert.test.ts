@@ -131,22 +131,22 @@ describe('a reference to a missing object', () => {
     [
       'a dashboard by name',
       { alerts: { errors: { ...errors, dashboard: { name: 'Shop' } } } },
-      'held: alerts.errors: apply does not create it: dashboard: no dashboard is named "Shop"',
+      'held: alerts.errors: apply does not create it: dashboard: no dashboard is named "Shop". Correct the file or the service',
     ],
     [
       'a dashboard by id',
       { alerts: { errors: { ...errors, dashboard: { id: 'nobody' } } } },
-      'held: alerts.errors: apply does not create it: dashboard: dashboard nobody does not exist',
+      'held: alerts.errors: apply does not create it: dashboard: dashboard nobody does not exist. Correct the file or the service',
     ],
     [
       'a key',
       { alerts: { errors: { ...errors, dashboard: 'shap' } } },
-      'held: alerts.errors: apply does not create it: dashboard: "shap" is not a key in these files',
+      'held: alerts.errors: apply does not create it: dashboard: "shap" is not a key in these files. Correct the file or the service',
     ],
     [
       'a saved search by id',
       { alerts: { many: { ...many, savedSearch: { id: 'nobody' } } } },
-      'held: alerts.many: apply does not create it: savedSearch: saved search nobody does not exist',
+      'held: alerts.many: apply does not create it: savedSearch: saved search nobody does not exist. Correct the file or the service',
     ],
   ])('a reference to a missing object holds what has it, with the place in the file: %s', (_, content, expected) => {
     const plan = planOf(content)
