@@ -17,7 +17,7 @@ import { type BacktestQuery, type FindSqlValues, refuseWithoutCharts, toAlertQue
 import { type ReadSeries, type Refusal, requestSeries, type ServerAccess } from '../../signals/backtest/series-api.ts'
 import { type Suggestion, suggestCondition } from '../../signals/backtest/suggest.ts'
 import { withoutVariables } from '../../signals/backtest/terms.ts'
-import { type Change, changesOf, isDifference, type Plan } from '../../sync/decide/change.ts'
+import { type Change, changesOf, isDifference, isHeld, type Plan } from '../../sync/decide/change.ts'
 import type { Incident } from '../../sync/declarations/incidents.ts'
 import type { PlanningResult } from '../../sync/plan/make-plan.ts'
 import type { StoredObjects } from '../../sync/plan/stored-objects.ts'
@@ -145,7 +145,11 @@ export async function compareAlerts(
 ): Promise<readonly BacktestComparison[]> {
   const findSqlValues = await sloValues(planned)
   const context = { ...planned, range, findSqlValues, isExact, hasCharts: profile.isSelfHosted }
-  return changesOf(planned.plan.changes, 'alert').map((change) => compare(change, context))
+  // One that is not created has neither.
+  return changesOf(planned.plan.changes, 'alert').flatMap((change) => {
+    const compared = compare(change, context)
+    return compared.now === undefined && compared.next === undefined ? [] : [compared]
+  })
 }
 
 /** The cloud has no values of charts. Its counts are those of SQL. */
@@ -195,10 +199,11 @@ const isTouched = (change: Change, changes: readonly Change[]) =>
     change,
     findChange(changes, `dashboard ${change.desired?.dashboardId}`),
     findChange(changes, `savedSearch ${change.desired?.savedSearchId}`),
-  ].some((one) => one && isDifference(one))
+  ].some((one) => one && isDifference(one) && !isHeld(one))
 
-/** After the plan; undefined for a delete. */
+/** After the plan, which leaves what is held as it is; undefined for a delete. */
 export function desiredBody({ desired, stored, action }: Change, kind: KindWire): Body | undefined {
+  if (action === 'held') return stored
   if (desired === undefined || stored === undefined || action === 'replace') return desired
   return composeUpdate(kind, desired, stored)
 }

@@ -105,6 +105,18 @@ describe('SLOs', () => {
         expect(messages.filter((message) => message.includes(place)).length, messages.join('\n')).toBe(1)
     }))
 
+  it('SLOs with an unknown source are not evaluated', () =>
+    site(async (one) => {
+      const requests = () => emulator().requests.filter(({ path }) => path.includes('series')).length
+      const lost = { ...checkout, source: 'Tracs' }
+      const { diagnostics, backtest } = await one.plan({ 'a.json': { slos: { lost } } }, { backtest: true })
+      expect(diagnostics.filter(({ severity }) => severity !== 'note').map(({ rule }) => rule)).toEqual(['held', 'held'])
+      expect([backtest?.alerts, requests()]).toEqual([[], 0])
+      const both = await one.plan({ 'a.json': { slos: { lost, checkout } } }, { backtest: true })
+      expect(both.backtest?.alerts.map(({ key }) => key.split('.')[0])).toEqual(['checkout', 'checkout', 'checkout', 'checkout'])
+      expect(requests()).toBeGreaterThan(0)
+    }))
+
   it('SLOs with a source that the service does not have are held, and the others are written', () =>
     site(async (one) => {
       await haveApplied()
@@ -116,7 +128,10 @@ describe('SLOs', () => {
       const actions = Object.groupBy(applied.objects, ({ action }) => action)
       expect([actions.held?.map(({ key }) => key), actions.create?.length]).toEqual([['checkout.slo', 'services.slo'], 5])
       expect(JSON.stringify(serviceOf(emulator()).dashboards.slice(0, JSON.parse(before).length))).toBe(before)
-      expect(actions.held?.flatMap(({ fields }) => fields)).toEqual([])
+      expect(actions.held?.map(({ fields, origin }) => [fields, origin])).toEqual([
+        [[], undefined],
+        [[], undefined],
+      ])
       const pulled = await one.pull({ 'a.json': { slos: { checkout, services, other } } })
       expect(pulled.objects.find(({ key }) => key === 'checkout.slo')).toMatchObject({
         outcome: 'left-out',
