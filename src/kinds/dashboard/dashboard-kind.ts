@@ -26,12 +26,12 @@ import { arrangeTiles, byId, effectiveTile, withFilterIds, withTileIds } from '.
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const { body, diagnostics } = encode(declaredDashboard, declared, context)
   const { raw, ...fields } = body
-  const { tiles, keptTiles } = arrangeTiles(
+  const { tiles, keptTiles, ...kept } = arrangeTiles(
     listOf(fields.tiles).map(({ raw, ...tile }): Body => ({ ...tile, ...(isMapping(raw) && raw) })),
     declared,
     context,
   )
-  const whole: Body = { ...fields, tiles, ...(isMapping(raw) && raw) }
+  const whole: Body = { ...fields, ...kept, tiles, ...(isMapping(raw) && raw) }
   return { body: whole, diagnostics, keptTiles: whole.tiles === tiles ? keptTiles : undefined }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { digestOfText } from '../../platform/core/digest.ts'
 import { isEmpty, isMapping, withoutUndefined } from '../../platform/core/keys.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { managedPart, withoutDefaults } from '../compare.ts'
 import { type Body, type DeclaredObject, type KeptTiles, listOf, type PlannedTiles, type ResolveContext } from '../kind.ts'
 import { canonicalText } from '../marker.ts'
@@ -93,15 +94,20 @@ export function tilesNamed(tiles: readonly Body[], name: unknown, kept?: KeptTil
 
 /**
  * The tiles of a declared dashboard as they will be stored. The tile of an alert is the one that the stored alert is on, where a person put
- * it, and stays as it is for an alert that is held. Where the file declares no tiles, those of others stay, which a person may have added.
+ * it, and stays as it is for an alert that is held. Where the file declares no tiles, those of others and the containers stay, which a person
+ * may have added.
  */
 export function arrangeTiles(
   tiles: readonly Body[],
-  { queries, spelled }: DeclaredObject,
+  { queries, spelled, value }: DeclaredObject,
   { stored, tileOwners }: ResolveContext,
-): PlannedTiles {
+): PlannedTiles & { readonly containers?: readonly Body[] } {
   if (queries === undefined) return { tiles }
-  const before = stored === undefined ? [] : listOf(toDashboardBody(stored).tiles)
+  const body = stored === undefined ? {} : toDashboardBody(stored)
+  const declared = ownValue(value, 'containers')
+  const keepsContainers = declared === undefined && declaresNoTiles(spelled)
+  const containers = listOf(keepsContainers ? body.containers : declared)
+  const before = listOf(body.tiles).map((tile) => withoutLostContainer(tile, containers))
   const ids = new Set<unknown>()
   const known = tiles.map((tile): Body => {
     const key = queries.get(String(tile.name))
@@ -123,7 +129,14 @@ export function arrangeTiles(
   return {
     tiles: [...placeQueries(known, queries, kept, before), ...kept],
     keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },
+    ...(keepsContainers && containers.length > 0 && { containers }),
   }
+}
+
+function withoutLostContainer({ containerId, tabId, ...tile }: Body, containers: readonly Body[]): Body {
+  const found = containers.find(({ id }) => id === containerId)
+  const hasTab = tabId === undefined || listOf(found?.tabs).some(({ id }) => id === tabId)
+  return found === undefined || !hasTab ? tile : { ...tile, containerId, ...(tabId !== undefined && { tabId }) }
 }
 
 /** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */

@@ -460,6 +460,33 @@ describe('prune of alerts with a query', () => {
       }
     }))
 
+  it('stay in a row that a person added where the file declares no tiles, and leave one that the file drops', () =>
+    site(async (one) => {
+      const row = { id: 'row', title: 'Row', collapsed: false }
+      await one.apply(file({ alerts: { errors, slow } }))
+      const [board] = boards()
+      const [first] = board?.tiles ?? []
+      Object.assign(board ?? {}, { containers: [row] })
+      Object.assign(first ?? {}, { containerId: 'row' })
+      expect(await one.plan(file({ alerts: { errors, slow } }))).toMatchObject(emptyPlan)
+      const own = { name: 'Own', w: 8, h: 4, config: { displayType: 'number', ...count('a') } }
+      const on = { ...slow, dashboard: 'shop' }
+      const withRow = { name: 'Shop', rows: [{ name: 'Row', tiles: [own] }] }
+      await one.apply(file({ dashboards: { shop: withRow }, alerts: { slow: on } }))
+      const shop = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      Object.assign(shop()?.tiles.find(({ name }) => name === slow.name) ?? {}, { containerId: shop()?.containers?.[0]?.id, y: 4 })
+      const left = { name: 'Shop', tiles: [own] }
+      for (const query of [slow.query, { ...slow.query, source: 'Tracs' }]) {
+        const files = file({ dashboards: { shop: left }, alerts: { slow: { ...on, query } } })
+        await one.apply(files)
+        expect(shop()?.tiles.map(({ name, containerId }) => [name, containerId])).toEqual([
+          [own.name, undefined],
+          [slow.name, undefined],
+        ])
+        expect((await one.plan(files)).objects.find(({ key }) => key === 'shop')).toMatchObject({ action: 'unchanged' })
+      }
+    }))
+
   it('W20: prunes a tile by what the marker of its alert says, whatever the names are', () =>
     site(async (one) => {
       await haveApplied()
