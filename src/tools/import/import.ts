@@ -183,13 +183,13 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
 async function refuseExisting({ files }: ImportContext, wanted: Result['files'], directory: string): Promise<void> {
   const contents = new Map(wanted.map(({ path, content }) => [posix.normalize(path), content]))
   const ofWanted = new Set([...contents].flatMap(([path, content]) => keysIn(content, path)))
-  const { paths } = await files.find([`${directory}/**/*.{yml,yaml,json}`], 'directory').catch(() => ({ paths: [] }))
+  const { paths } = await files.find([directory], 'directory')
   const [edited, repeated]: [string[], string[]] = [[], []]
   for (const path of paths) {
-    const [content, wantedContent] = [await files.read(path, 'directory'), contents.get(path)]
-    if (wantedContent === undefined)
-      repeated.push(...keysIn(content, path).flatMap((key) => (ofWanted.has(key) ? `${key} in ${path}` : [])))
-    else if (content !== wantedContent) edited.push(path)
+    const content = await files.read(path, 'directory').catch(() => undefined)
+    const wantedContent = contents.get(path)
+    if (wantedContent !== undefined) edited.push(...(content === wantedContent ? [] : [path]))
+    else repeated.push(...keysIn(content ?? '', path).flatMap((key) => (ofWanted.has(key) ? `${key} in ${path}` : [])))
   }
   const advice = 'if you did not edit this since the last import, remove it and run import again; otherwise choose another directory'
   if (edited.length > 0) throw inputError('directory', `has ${firstOf(10, edited)} already, with other content; ${advice}`)

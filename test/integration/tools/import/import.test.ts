@@ -107,6 +107,9 @@ alerts:
     const several = 'has observability/checkout.yml, observability/shop.yml already, with other content; if you did not edit this since'
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
+    await importFile('rules.yml', '--directory', 'a[b]')
+    await writeFile(join(directory, 'a[b]/checkout.yml'), 'alerts: {}\n')
+    expect((await importFile('rules.yml', '--directory', 'a[b]')).stderr).toContain('has a[b]/checkout.yml already')
   })
 
   it('declares nothing twice in its directory, also after a file of an earlier import was renamed', async () => {
@@ -116,6 +119,8 @@ alerts:
     await mkdir(dirname(to))
     await rename(from, to)
     await writeFile(join(directory, 'observability/broken.yml'), 'alerts: [')
+    await writeFile(join(directory, 'observability/latin-1.yml'), Buffer.from([0xe4]))
+    await symlink('/', join(directory, 'observability/root.yml'))
     for (const path of ['observability', 'observability/grafana']) {
       const { exitCode, stderr } = await importFile('rules.yml', '--directory', path)
       const keys = ['dashboards.checkout-errors', 'alerts.ingestion-lags', 'alerts.checkout-has-errors']
