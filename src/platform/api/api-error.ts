@@ -205,8 +205,9 @@ function adviceOnKind(kind: ErrorKind, facts: RequestFacts, end: FailedAttempt<A
     case 'not-found':
       return notFoundAdvice(facts, missing)
     case 'refused':
-      // The word of the self-hosted server for an id that is not one of its database.
-      return /\bObjectId\b/.test(failure.detail) ? `An id has 24 hex digits.${list}` : ''
+      // The words of the self-hosted server for an id that is not one of its database. One in the body can be that of another kind.
+      if (!/\bObjectId\b/.test(failure.detail)) return ''
+      return `An id has 24 hex digits.${failure.detail.startsWith('Body ') ? '' : list}`
     case 'server':
       return serverAdvice(facts, failure)
     case 'not-served':

@@ -109,7 +109,7 @@ function describeErrors(errors: readonly YAMLError[], text: string, at: At): rea
   return [...lines.values()].flatMap(([first]) => {
     if (first === undefined) return []
     const { pos, code, message } = first
-    const what = code === 'TAG_RESOLVE_FAILED' ? 'remove the tag' : 'check the indentation and the quotes here'
+    const what = code === 'TAG_RESOLVE_FAILED' ? 'remove the tag, or write the text in quotes' : 'check the indentation and the quotes here'
     // The place is where the parser noticed, which may be many lines below.
     const closing = / end with a ([\]}])$/.exec(message)?.[1]
     const line = text.slice(text.lastIndexOf('\n', pos[0] - 1) + 1).split(/\r?\n/, 1)[0] ?? ''

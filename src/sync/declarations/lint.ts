@@ -216,6 +216,15 @@ export const lintRules = {
           : []
       }),
   },
+  'shell-variable': {
+    severity: 'warning',
+    description: 'The name of an object has a variable of a shell, which stays as it is.',
+    check: (objects) =>
+      objects.flatMap((declared) => {
+        const name = /\$\{[A-Za-z_]\w*\}/.exec(String(ownValue(declared.value, 'name') ?? ''))?.[0]
+        return name === undefined ? [] : [{ declared, path: ['name'], message: `has ${name}, which stays as it is${didYouMean(name, [])}` }]
+      }),
+  },
   'missing-runbook': {
     severity: 'note',
     description: 'An alert has no note for the person on call.',

@@ -170,7 +170,10 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
   })
   return [
     profile.isSelfHosted ? serverProbe(context) : usageProbe(context),
-    listing('dashboard', `, profile ${profile.name}${profile.isSelfHosted ? `; ${provisionerWrites}` : ''}`),
+    listing(
+      'dashboard',
+      `, profile ${profile.name}${profile.isSelfHosted ? `; with DASHBOARD_PROVISIONER_DIR, ${provisionerWrites}` : ''}`,
+    ),
     { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
     listing('source'),
     listing('webhook'),

@@ -1,11 +1,15 @@
+import { posix } from 'node:path'
 import * as z from 'zod'
 import type { Body } from '../../kinds/kind.ts'
+import { sectionNames } from '../../kinds/kind-names.ts'
 import { createKinds, type Kinds } from '../../kinds/kinds.ts'
 import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { firstOf, plural, quote } from '../../platform/core/text.ts'
+import { readDocument } from '../../platform/documents/document.ts'
+import { ownValue } from '../../platform/documents/schema.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
 import { type Block, countFacts } from '../../platform/report/blocks.ts'
@@ -110,7 +114,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
   const files = [...toDashboardFiles(dashboards, places, keys), ...toRuleFiles(imported, places, dashboardKeys)]
-  if (written) await refuseExisting(context, files)
+  if (written) await refuseExisting(context, files, places.directory)
   const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
     alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
   )
@@ -175,16 +179,30 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
   })
 }
 
-/** A file may have been edited since the last import. */
-async function refuseExisting({ files }: ImportContext, wanted: Result['files']): Promise<void> {
-  const others: string[] = []
-  for (const { path, content } of wanted) {
-    const { paths } = await files.find([path], 'directory').catch(() => ({ paths: [] }))
-    if (paths.length > 0 && (await files.read(path, 'directory')) !== content) others.push(path)
+/** A file may have been edited, renamed or moved since the last import. */
+async function refuseExisting({ files }: ImportContext, wanted: Result['files'], directory: string): Promise<void> {
+  const contents = new Map(wanted.map(({ path, content }) => [posix.normalize(path), content]))
+  const ofWanted = new Set([...contents].flatMap(([path, content]) => keysIn(content, path)))
+  const { paths } = await files.find([directory], 'directory')
+  const [edited, repeated]: [string[], string[]] = [[], []]
+  for (const path of paths) {
+    const content = await files.read(path, 'directory').catch(() => undefined)
+    const wantedContent = contents.get(path)
+    if (wantedContent !== undefined) edited.push(...(content === wantedContent ? [] : [path]))
+    else repeated.push(...keysIn(content ?? '', path).flatMap((key) => (ofWanted.has(key) ? `${key} in ${path}` : [])))
   }
-  if (others.length === 0) return
   const advice = 'if you did not edit this since the last import, remove it and run import again; otherwise choose another directory'
-  throw inputError('directory', `has ${firstOf(10, others)} already, with other content; ${advice}`)
+  if (edited.length > 0) throw inputError('directory', `has ${firstOf(10, edited)} already, with other content; ${advice}`)
+  const [is, them] = repeated.length === 1 ? ['is', 'it'] : ['are', 'them']
+  if (repeated.length > 0)
+    throw inputError('directory', `${firstOf(10, repeated)} ${is} declared already; keep ${them}, or remove ${them} and run import again`)
+}
+
+/** `dashboards.orders`; none of a file that cannot be read. */
+function keysIn(content: string, path: string): readonly string[] {
+  const document = readDocument(content, path)
+  const root = 'diagnostics' in document ? undefined : document.value
+  return sectionNames.flatMap((section) => Object.keys(ownValue(root, section) ?? {}).map((key) => `${section}.${key}`))
 }
 
 async function compareAll(context: ImportContext, imported: readonly ImportOutcome[]): Promise<readonly (Comparison | undefined)[]> {

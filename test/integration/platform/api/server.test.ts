@@ -40,6 +40,9 @@ const unknownVersion = {
 it('an id that is not one of the server and a failure of the server come with advice', async () => {
   const wrongId = await run({ operation: 'get-alert', id: '123' }, emulator())
   expect(wrongId.reason.split('\n')[1]).toBe('An id has 24 hex digits. list-alerts shows the ids.')
+  const tile = { name: 'T', x: 0, y: 0, w: 6, h: 3, config: { displayType: 'line', sourceId: '{{LOGS}}', select: [{ aggFn: 'count' }] } }
+  const wrongSource = await run({ operation: 'create-dashboard', dashboard: JSON.stringify({ name: 'D', tiles: [tile] }) }, emulator())
+  expect(wrongSource.reason.split('\n')[1]).toBe('An id has 24 hex digits.')
   const adviceOn = async (status: number): Promise<string | undefined> => {
     emulator().reset()
     emulator().addFault({ match: { path: '/alerts' }, times: 9, effect: { kind: 'status', status } })
@@ -291,7 +294,7 @@ describe('doctor', () => {
     expect(ran.document).toMatchObject({ status: 'pass', healthy: true, serverUrl: `${emulator().url}/api/v2` })
     expect((ran.document.checks as { name: string; detail: string }[]).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
       `server: HyperDX 2.36.0 answers at ${emulator().url}, and accepts the key of demo@shop.example`,
-      expect.stringMatching(/^dashboards: \d+ found, profile hyperdx; the provisioner of the server overwrites /),
+      expect.stringMatching(/^dashboards: \d+ found, profile hyperdx; with DASHBOARD_PROVISIONER_DIR, the provisioner /),
       expect.stringMatching(/^alerts: \d+ found$/),
       'sources: 4 found',
       expect.stringMatching(/^webhooks: \d+ found$/),

@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
@@ -104,9 +104,32 @@ alerts:
     await importFile('corpus.yml', '--allow-partial')
     for (const file of ['checkout', 'shop']) await writeFile(join(directory, `observability/${file}.yml`), 'alerts: {}\n')
     const { exitCode, stderr } = await importFile('*.yml', '--allow-partial')
-    const several = 'has observability/shop.yml, observability/checkout.yml already, with other content; if you did not edit this since'
+    const several = 'has observability/checkout.yml, observability/shop.yml already, with other content; if you did not edit this since'
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
+    await importFile('rules.yml', '--directory', 'a[b]')
+    await writeFile(join(directory, 'a[b]/checkout.yml'), 'alerts: {}\n')
+    expect((await importFile('rules.yml', '--directory', 'a[b]')).stderr).toContain('has a[b]/checkout.yml already')
+  })
+
+  it('declares nothing twice in its directory, also after a file of an earlier import was renamed', async () => {
+    await importFile('rules.yml', '--directory', './observability/grafana')
+    expect((await importFile('rules.yml', '--directory', './observability/grafana')).exitCode).toBe(0)
+    const [from, to] = ['checkout', 'team/shop'].map((name) => join(directory, `observability/grafana/${name}.yml`)) as [string, string]
+    await mkdir(dirname(to))
+    await rename(from, to)
+    await writeFile(join(directory, 'observability/broken.yml'), 'alerts: [')
+    await writeFile(join(directory, 'observability/latin-1.yml'), Buffer.from([0xe4]))
+    await symlink('/', join(directory, 'observability/root.yml'))
+    for (const path of ['observability', 'observability/grafana']) {
+      const { exitCode, stderr } = await importFile('rules.yml', '--directory', path)
+      const keys = ['dashboards.checkout-errors', 'alerts.ingestion-lags', 'alerts.checkout-has-errors']
+      expect(exitCode).toBe(2)
+      for (const key of keys) expect(stderr).toContain(`${key} in observability/grafana/team/shop.yml`)
+      expect(stderr).toContain('are declared already; keep them, or remove them and run import again')
+      await expect(read(`${path}/checkout.yml`)).rejects.toThrow('ENOENT')
+    }
+    expect((await importFile('rules.yml', '--directory', 'other')).exitCode).toBe(0)
   })
 
   it('fails with refused rules and writes nothing, unless a part is enough', async () => {

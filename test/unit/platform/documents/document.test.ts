@@ -111,7 +111,7 @@ describe('a location', () => {
     ['a:\n  b: 1\n>>>>>>> other\nc: 2\n', 'f.yml:3:1 is the marker of a conflict of Git; resolve the conflict, and remove its markers'],
     ['a:\n  b: 1\n||||||| 0a1b2c3\nc: 2\n', 'f.yml:3:1 is the marker of a conflict of Git; resolve the conflict, and remove its markers'],
     ['{\n<<<<<<< HEAD\n\t"b": 1\n=======\n', 'f.yml:2:1 is the marker of a conflict of Git; resolve the conflict, and remove its markers'],
-    ['a: !!binary aGk=', 'f.yml:1:4 Unresolved tag: tag:yaml.org,2002:binary; remove the tag'],
+    ['a: !!binary aGk=', 'f.yml:1:4 Unresolved tag: tag:yaml.org,2002:binary; remove the tag, or write the text in quotes'],
     ['a: 1\nb: 2\na: 3', 'f.yml:3:1 Map keys must be unique: "a" is already in this map; remove one of them'],
     ['a:\n  - *x', 'f.yml:2:5 *x has no anchor: add &x before it, or quote a text: "*x"'],
     [`a:\n  b: ${'['.repeat(120)}`, 'f.yml:2:106 is nested deeper than 100 levels'],

@@ -401,6 +401,15 @@ const cases: Readonly<Record<LintRule, Case>> = {
     ],
     silent: [{ more: { savedSearches: { s: { name: 'S s', sourceId: 's' } } } }, { alert: { name: ' A ' } }, { dashboard: { name: 'D ' } }],
   },
+  'shell-variable': {
+    fires: [
+      [
+        { alert: { name: `Errors in \${STAGE}` } },
+        `alerts.a.name: has \${STAGE}, which stays as it is; write \${{ env.STAGE }} for the variable WATCHKEEPER_VAR_STAGE`,
+      ],
+    ],
+    silent: [{ alert: { name: `More than $5 of \${ 1 }` } }, nameless],
+  },
   'missing-runbook': {
     fires: [
       [{ alert: { note: undefined } }, 'alerts.a: has no note; describe what the person on call should do'],
