@@ -230,7 +230,7 @@ const toTerm = (token: string) =>
 /** The type of an expression whatever its columns are, but for Dynamic and NULL; `other` where its text does not tell one. */
 function typeOf(expression: string): string {
   let terms = toTokens(expression).map(toTerm).join('').replace(/\s+/g, ' ')
-  // From the inside out. Parameters are before arguments: quantile(0.9)(Duration).
+  // Inside out. Parameters are before arguments: quantile(0.9)(Duration).
   for (let depth = 0; depth < 50; depth++)
     terms = terms.replace(/\[[^()[\]]*\]|(?<!\w)(\w*)(?:\([^()[\]]*\))?\(([^()[\]]*)\)(?!\()/g, (_, name, args = '') => {
       const call = `${name}(${args.split(',').map(typeOfTerms)})`

@@ -146,7 +146,7 @@ function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Im
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
 }
 
-/** A difference that a check of the values proves or removes. */
+/** A check of the values proves or removes it. */
 export const unlessTyped = 'fails in Grafana, or has other values, unless '
 
 function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition, interval: AlertInterval, differences: string[]): AlertSql {
