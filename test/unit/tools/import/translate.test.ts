@@ -490,6 +490,7 @@ it('an expression is known to be a number only where it is one whatever its colu
     'count() > 3',
     "max(Name) = 'a' AND (max(Code) > 3)",
     'quantile(0.95)(Duration) * 2',
+    'quantile(0.95)(toFloat64(Duration)) * 2',
     '1e-6 * avg(Duration)',
     '-sum(Duration)',
     'avg(length(Name))',
