@@ -41,7 +41,8 @@ export const exitCodesTable = (): string =>
     keysOf<keyof typeof exitCodes>(exitCodes).map((name) => [
       String(exitCodes[name]),
       exitCodeMeanings[name],
-      String(stepExitCode(exitCodes[name])),
+      // The action has no option for it.
+      name === 'hasChanges' ? '–' : String(stepExitCode(exitCodes[name])),
     ]),
   )
 

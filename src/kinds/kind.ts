@@ -75,7 +75,7 @@ export interface DeclaredObject<Value = unknown, S extends KindName = KindName> 
   readonly madeFrom?: string
   /** Keys of the alerts whose queries a dashboard has, by the names of their tiles. */
   readonly queries?: ReadonlyMap<string, string>
-  /** What it was made from names an object that the service does not have, so that its value is not the one to store. */
+  /** References to objects that the service lacks, so that its value is not the one to store. */
   readonly unresolved?: readonly UnresolvedReference[]
   locationOf(path: readonly PropertyKey[]): Location
   /** The path in the file, for messages: `dashboards.shop.tiles["Errors"].config`. */

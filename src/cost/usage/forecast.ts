@@ -204,7 +204,7 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
     const found = [...byPosition].filter(([, all]) => all.length > 1 && all.every(isEvidence))
     for (const [position, all] of found) {
       const values = all.map(excessOf)
-      // The next of a few values is that many of their ranges from their mean.
+      // The next of a few values is within 1.25 of their ranges of their mean.
       usages.set(position, { usual: mean(values), range: 1.25 * (Math.max(...values) - Math.min(...values)) })
     }
     for (const { day } of found.flatMap(([, all]) => all)) explained.add(day)

@@ -135,7 +135,7 @@ function interpolateText(text: string, options: InterpolateOptions, path: ValueP
       return String(found.value)
     }
     isWrong = true
-    // In urlFrom and its like, another value of the same expression would be the next error.
+    // A field such as urlFrom takes the name of a variable, and no value of one.
     const isName = inside.startsWith('env.') && path.some((one) => /From$/.test(String(one)))
     report(isName ? `${found.message.split('; ')[0]}. ${namedSecret}` : found.message)
     return whole

@@ -295,7 +295,7 @@ function toRefusal(thrown: unknown): Refusal {
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  // A request covers at most 7 days, and this many windows.
+  // A request covers at most 7 days, and 10,080 windows.
   const step = Math.min(7 * dayMs, 10_080 * lengthMs)
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)

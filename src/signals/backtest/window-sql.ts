@@ -190,7 +190,7 @@ function checkToken(token: string) {
   return token
 }
 
-export function closingBracket(all: readonly string[], open: number): number {
+function closingBracket(all: readonly string[], open: number): number {
   let depth = 0
   for (let i = open; i < all.length; i++) {
     if (all[i] === '(') depth++

@@ -320,14 +320,14 @@ const isDuration = (config: Body): boolean =>
 
 // What the server does silently, seen on HyperDX 2.36.
 
-/** What Lucene has, too. */
-const comparison = /^([\w.]+)\s*([<>]=?|==?)\s*'?(-?\d[\d.]*(?![\w.])|(?<=')[\w.-]+(?='))/
+/** What Lucene has, too. There, a text without quotes is any part of the value. */
+const comparison = /^([\w.]+)\s*([<>]=?(?!\s*')|==?)\s*(-?\d[\d.]*|'[^'"\\]*')(?![\w.'])/
 
 function checkLanguage({ where, whereLanguage = 'lucene' }: Body, path: Path): readonly Violation[] {
   const sql = typeof where === 'string' && whereLanguage === 'lucene' ? sqlInLucene(where) : undefined
   if (sql === undefined) return []
-  const [, column, sign = '', value] = comparison.exec(String(where).slice(String(where).indexOf(sql))) ?? []
-  const lucene = column === undefined ? '' : `write ${column}:${sign.replace(/^=+/, '')}${value}, or `
+  const [, column, sign = '', value = ''] = comparison.exec(String(where).slice(String(where).indexOf(sql))) ?? []
+  const lucene = column === undefined ? '' : `write ${column}:${sign.replace(/^=+/, '')}${value.replaceAll("'", '"')}, or `
   const message = `has SQL (${quote(sql, 60)}) in a condition in Lucene, so the server searches its words in the text; ${lucene}set whereLanguage: sql`
   return [{ path: [...path, 'where'], message }]
 }

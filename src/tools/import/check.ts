@@ -102,9 +102,9 @@ async function readValues(access: CheckAccess, queries: readonly string[], toVal
 /** Whole numbers of 64 bits are texts of digits, and NaN is null. */
 const toNumber = (value: unknown) => (value === null || value === undefined ? Number.NaN : Number(value))
 
-const isTime = ({ type }: SqlColumn) => kindOfType(type) === 'time'
+const hasTimeType = ({ type }: SqlColumn) => kindOfType(type) === 'time'
 
-const isText = ({ type }: SqlColumn) => /^(?:(?:Nullable|LowCardinality)\()*(?:String|FixedString|Enum|UUID|IPv)/.test(type)
+const hasTextType = ({ type }: SqlColumn) => /^(?:(?:Nullable|LowCardinality)\()*(?:String|FixedString|Enum|UUID|IPv)/.test(type)
 
 const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ name }) => String(row[name] ?? '')).join(', ')
 
@@ -112,7 +112,7 @@ const labelOf = (row: SqlRow, labels: readonly SqlColumn[]) => labels.map(({ nam
 function toProductValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], isGrouped: boolean): Values {
   const value = columns.findLast(({ type }) => kindOfType(type) === 'number') ?? refuse('the translated query has no number')
   if (!isGrouped && rows.length > 1) return refuse('the translated query has several rows')
-  const labels = isGrouped ? columns.filter((column) => !isTime(column) && column !== value) : []
+  const labels = isGrouped ? columns.filter((column) => !hasTimeType(column) && column !== value) : []
   return new Map(rows.map((row) => [labelOf(row, labels), toNumber(row[value.name])]))
 }
 
@@ -126,10 +126,10 @@ function fail(reason: string): never {
 function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[], reduction: Reduction | undefined): Values {
   const isNumeric = ({ type }: SqlColumn) => kindOfType(type) === 'number' || /^(?:Nullable\()?Decimal/.test(type)
   const value = columns.find(isNumeric) ?? fail('the original query has no number')
-  const time = columns.find(isTime)
-  const labels = columns.filter((column) => column !== value && !isTime(column))
+  const time = columns.find(hasTimeType)
+  const labels = columns.filter((column) => column !== value && !hasTimeType(column))
   const types = columns.map(({ name, type }) => quote(`${name}: ${type}`, 60)).join(', ')
-  if (!labels.every(isText))
+  if (!labels.every(hasTextType))
     (time === undefined ? fail : refuse)(`the original query has ${types}; Grafana takes one number, and texts as labels`)
   if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')
   const groups = Map.groupBy(rows, (row) => labelOf(row, labels))

@@ -19,7 +19,7 @@ import { claimKey, toFileName } from '../../sync/pull/select.ts'
 import { type NewFields, writeNewFile } from '../../sync/pull/write-yaml.ts'
 import { type Comparison, compareQueries, queryComparisonSchema } from './check.ts'
 import { readImportedFile } from './grafana-file.ts'
-import { type ImportOutcome, outcomeSchema, translateRule, unknownType } from './translate.ts'
+import { type ImportOutcome, outcomeSchema, translateRule, unlessTyped } from './translate.ts'
 import { type DashboardOutcome, dashboardOutcome, translateDashboard } from './web-app.ts'
 
 const pair = z.string().regex(/^[^=\r\n]+=[^\r\n]+$/)
@@ -128,7 +128,7 @@ function withCheck(outcome: ImportOutcome, check: Comparison | undefined): Impor
   const { translated: _, ...common } = outcome
   if (check?.fails) return { ...common, differences: [], result: 'refused', reason: `the rule fails in Grafana: ${check.reason}` }
   if (check === undefined || check.reason !== undefined) return { ...outcome, ...(check && { check }) }
-  const known = outcome.differences.filter((one) => one !== unknownType)
+  const known = outcome.differences.filter((one) => !one.startsWith(unlessTyped))
   if (check.difference !== undefined)
     return { ...outcome, check, result: 'changed', differences: [...known, `other values ${check.difference}`] }
   const isExact = outcome.result === 'changed' && known.length === 0
@@ -191,7 +191,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'],
     if (wantedContent !== undefined) edited.push(...(content === wantedContent ? [] : [path]))
     else repeated.push(...keysIn(content ?? '', path).flatMap((key) => (ofWanted.has(key) ? `${key} in ${path}` : [])))
   }
-  const advice = 'if you did not edit this since the last import, remove it and run import again; otherwise choose another directory'
+  const advice = 'remove what you did not edit since the last import and run it again, or choose another directory'
   if (edited.length > 0) throw inputError('directory', `has ${firstOf(10, edited)} already, with other content; ${advice}`)
   const [is, them] = repeated.length === 1 ? ['is', 'it'] : ['are', 'them']
   if (repeated.length > 0)

@@ -1,8 +1,9 @@
 // What a query returns, as its SELECT list says, and a query of an alert with the same values. Grafana reads one number, or one for each
 // combination of labels, or series over time, which a reducer turns into numbers.
 
-import { toTokens } from '../../platform/core/sql.ts'
-import { closingBracket, refuse, splitArguments } from '../../signals/backtest/window-sql.ts'
+import { isComment, toTokens } from '../../platform/core/sql.ts'
+import { quote } from '../../platform/core/text.ts'
+import { refuse, splitArguments } from '../../signals/backtest/window-sql.ts'
 
 export interface Reduction {
   readonly reducer: 'last' | 'mean' | 'min' | 'max' | 'sum' | 'count'
@@ -20,8 +21,8 @@ export interface AlertSql {
   readonly isWhole: boolean
   /** What depends on the order of the rows, where the query does not sort them by time. */
   readonly unsorted?: string
-  /** Whether the text of the query tells the types that Grafana needs: a number, texts for labels, and a time. */
-  readonly hasTypes: boolean
+  /** The types that Grafana needs and the text of the query does not tell, such as `service is a text`. */
+  readonly untold: readonly string[]
 }
 
 interface Column {
@@ -40,10 +41,14 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   const { value, time, labels } = roles
   const shape = {
     isWhole: isCount(value.expression) && reduction?.reducer !== 'mean',
-    hasTypes: isNumberInGrafana(value.expression) && labels.every(isText) && (time === undefined || isTimeCall(time)),
+    untold: select.columns.flatMap((one) => {
+      const type = one === value ? 'Number' : one === time ? 'Time' : 'Text'
+      const { expression, name = expression } = one
+      return typeOf(expression).replace('Count', 'Number') === type ? [] : [`${quote(name, 60)} is a ${type.toLowerCase()}`]
+    }),
   }
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')
-  if (isCall(value.expression, /^toBool$/i)) return refuse('the rule always fails in Grafana, which takes no Bool for a number')
+  if (typeOf(value.expression) === 'Bool') return refuse('the rule always fails in Grafana, which takes no Bool for a number')
   if (time === undefined && typeof reduction?.mode === 'object') return refuse('replaceNN is about a number; write it in the SQL')
   if (time !== undefined && labels.length > 0 && isTable)
     return refuse('the rule always fails in Grafana, because a table with times and labels is not a series; set its format to Time series')
@@ -54,15 +59,9 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
   }
   if (has('GROUP')) return refuse(`the query has several rows without labels; ${advice}`)
   const isRow = has('FROM') && !isAggregate(value)
-  const row = { isGrouped: false, missing: missingOf(select, value), mayHaveRows: isRow && !has('LIMIT 1') } as const
+  const missing = isRow || ['HAVING', 'LIMIT', 'OFFSET'].some(has) ? 'rows' : isCount(value.expression) ? 'never' : 'number'
+  const row = { isGrouped: false, missing, mayHaveRows: isRow && !has('LIMIT 1') } as const
   return { ...shape, ...row, sql: isNumber(value.expression) ? sql : withFloat(select, value) }
-}
-
-function missingOf({ has }: Select, value: Column): 'rows' | 'never' | 'number' {
-  const isCut = has('OFFSET') || (has('LIMIT') && !has('LIMIT 1'))
-  const isRow = has('FROM') && !isAggregate(value)
-  if (isRow || isCut || has('HAVING')) return 'rows'
-  return isCount(value.expression) ? 'never' : 'number'
 }
 
 function rolesOf({ columns, has }: Select) {
@@ -166,7 +165,7 @@ function readSelect(sql: string) {
   const untilOrder = after.find(({ word, i }) => i > (byOrder ?? end) && /^(?:LIMIT|OFFSET|SETTINGS|FORMAT)$/.test(word))?.i
   const [order = ''] = byOrder === undefined ? [] : splitArguments(tokens.slice(byOrder + 1, untilOrder))
   const rest = tokens.slice(end).join('')
-  if (/\blimit\s+1\s*(?:$|settings\b)/i.test(rest)) present.add('LIMIT 1')
+  if (/\blimit\s+1\s*(?:$|settings\b)/i.test(rest) && present.delete('LIMIT')) present.add('LIMIT 1')
   const tail = rest === '' ? '' : `${/\n[^\S\n]*$/.test(tokens[end - 1] ?? '') ? '\n' : ' '}${rest}`
   return { head: tokens.slice(0, start + 1).join(''), columns, tail, order, has: (clause: string) => present.has(clause) }
 }
@@ -185,8 +184,6 @@ function toColumn(text: string): Column {
   return isAlias ? { expression: expression.replace(/(?<!\s)\s+as$/i, ''), name: last } : { expression: text, name: undefined }
 }
 
-const timeCall = /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp\w*|parseDateTime\w*)\s*\(/i
-
 const timeName =
   /^(?:t|ts|dt|(?:\w*_)?(?:time|timestamp|date|datetime|bucket|minute|hour|day|at)|\w*[a-z](?:Time|Timestamp|Date|Bucket|At))$/
 
@@ -194,47 +191,62 @@ const timeName =
 function isTime(column: Column, all: readonly Column[]) {
   const hasTimeName = timeName.test((column.name ?? '').replace(/["`]/g, ''))
   if (isAggregate(column)) return hasTimeName && /^(?:min|max)\b/i.test(column.expression) && all.filter(isAggregate).length > 1
-  return hasTimeName || timeCall.test(column.expression)
+  return hasTimeName || callTypes.Time.test(column.expression.replace(/\s*\(.*/s, '(x)'))
 }
-
-const isTimeCall = ({ expression }: Column) => timeCall.test(expression) && isCall(expression, /(?:)/)
-
-const isText = ({ expression }: Column) => /^'/.test(expression) || isCall(expression, /^(?:toString|concat|lower|upper)$/i)
 
 const isAggregate = ({ expression }: Column) =>
   /\b(?:count|sum|avg|min|max|any|uniq|quantile|median|arg(?:min|max)|stddev|var(?:pop|samp)|corr|group(?:array|uniq)|topk|first_value|last_value)\w*\s*\(/i.test(
     expression,
   ) && !/\b(?:over|select)\b/i.test(expression)
 
-/** One call that counts: always a whole number, also without rows. */
-const isCount = (expression: string) => isCall(expression, /^(?:count|uniq)(?!.*OrNull)\w*$/i)
-
-function isCall(expression: string, name: RegExp) {
-  const tokens = toTokens(expression)
-  return name.test(tokens[0] ?? '') && tokens[1] === '(' && closingBracket(tokens, 1) === tokens.length - 1
-}
+/** Always a whole number, also without rows. */
+const isCount = (expression: string) => typeOf(expression) === 'Count'
 
 /** Whether the server takes the result for a number. It does not take a decimal for one. */
-const isNumber = (expression: string) => isMadeOf(expression, /^(?:count|uniq|avg|toFloat|toU?Int|date_?diff)\w*$/i)
+const isNumber = (expression: string) => /Count|Number/.test(typeOf(expression)) && !/sum|decimal|quantile|median/i.test(expression)
 
-/** Calls, quotients and comparisons, which are numbers whatever they are of: `max` can be a time or a text. */
-const isNumberInGrafana = (expression: string) =>
-  isMadeOf(expression, /^(?:(?:count|uniq|avg|sum|toFloat|toU?Int|toDecimal)\w*|date_?diff|round|floor|ceil|abs|length)$/i) ||
-  isMadeOf(expression, /^\w+$/, /^(?:[*/%<>=!().,]|(?!case$)\w+|\s+)$/i, /^[*/%<>=]$/)
+/** Calls, with the types of their arguments, by their own type. A quantity is a number or a time. */
+const callTypes = {
+  Count: /^(?:count|uniq(?:Exact|Combined(?:64)?)?)(?:If|Array|Distinct|Merge|OrDefault)*\(/i,
+  Number:
+    /^(?:(?:count|uniq|sum)(?:If|OrNull)*|to(?:Float|U?Int|Decimal)\d+|date_?diff|length)\(|^(?:round|floor|ceil|abs|min|max|avg|ifNull)\((?:(?:Count|Number),?)+\)/i,
+  Quantity: /^(?:avg|median|quantile(?:Exact|TDigest|Timing)?)(?:If|OrNull)*\(/i,
+  Bool: /^toBool\(/i,
+  Text: /^(?:toString|lower|upper)\(|^concat\(.*Text/i,
+  Time: /^(?:toStartOf\w+|toDateTime(?:64)?|toDate|timeSlot|date_?trunc|fromUnixTimestamp64\w+|parseDateTime\w*)\(|^fromUnixTimestamp\(\w+\)/i,
+}
 
-/** Whether all that is outside of calls and subqueries is a call of such a function, a number or one of the signs, with one that is needed. */
-function isMadeOf(expression: string, calls: RegExp, signs = /^(?:[-+*/().]|\d+|\s+)$/, needed = /(?:)/) {
-  const tokens = toTokens(expression).filter((token) => token.trim() !== '')
-  let depth = 0
-  const outside = tokens.filter((token, i) => {
-    if (token === ')' && depth > 0) depth--
-    const isOutside = depth === 0
-    const isCallOf = token === '(' && /^(?:\w+|\))$/.test(tokens[i - 1] ?? '')
-    if (token === '(' ? depth > 0 || isCallOf : depth === 0 && /^(?:select|with)$/i.test(token)) depth++
-    return isOutside
-  })
-  return (
-    outside.some((token) => needed.test(token)) &&
-    outside.every((token, i) => (calls.test(token) && outside[i + 1] === '(') || signs.test(token))
-  )
+const toTerm = (token: string) =>
+  /^\d/.test(token)
+    ? 'Number'
+    : token.startsWith("'")
+      ? 'Text'
+      : /^["`]/.test(token)
+        ? 'other'
+        : isComment(token)
+          ? ' '
+          : token.toLowerCase()
+
+/** The type of an expression whatever its columns are, but for Dynamic and NULL; `other` where its text does not tell one. */
+function typeOf(expression: string): string {
+  let terms = toTokens(expression).map(toTerm).join('').replace(/\s+/g, ' ')
+  // Inside out. Parameters are before arguments: quantile(0.9)(Duration).
+  for (let depth = 0; depth < 50; depth++)
+    terms = terms.replace(/\[[^()[\]]*\]|(?<!\w)(\w*)(?:\([^()[\]]*\))?\(([^()[\]]*)\)(?!\()/g, (_, name, args = '') => {
+      const call = `${name}(${args.split(',').map(typeOfTerms)})`
+      return Object.entries(callTypes).find(([, calls]) => calls.test(call))?.[0] ?? /^\((\w+)\)$/.exec(call)?.[1] ?? 'other'
+    })
+  return typeOfTerms(terms)
+}
+
+function typeOfTerms(terms: string) {
+  const whole = terms
+    .trim()
+    .replace(/^select (.*?) (?:as \w+ )?from (?!.*\b(?:union|except|intersect)\b).*/, '$1')
+    .replace(/Quantity(?= ?[*/])|(?<=[*/] ?)Quantity/g, 'Number')
+  if (Object.hasOwn(callTypes, whole)) return whole
+  const isOther = /[^\w .<>=!+*/%-]|\b(?:case|select|null)\b/.test(whole)
+  // A comparison with AND and a Bool is a Bool.
+  const isNumeric = (one: string) => /[<>=]|^(?:Count|Number|[-+*/%. ])+$/.test(one)
+  return !isOther && whole.split(/ (?:and|or) /).every(isNumeric) ? 'Number' : 'other'
 }

@@ -80,12 +80,14 @@ export async function translateRule(
     return { ...common, result: differences.length === 0 ? 'exact' : 'changed', differences, translated }
   } catch (thrown) {
     if (thrown instanceof UnusableSql)
-      return { ...common, result: 'refused', reason: thrown.message.replace(/^the tile uses .*/, ofDashboard) }
+      return {
+        ...common,
+        result: 'refused',
+        reason: thrown.message.replace(/^the tile uses .*/, 'the query uses a variable of a dashboard; write its value'),
+      }
     throw thrown
   }
 }
-
-const ofDashboard = 'the query uses a variable of a dashboard; write its value'
 
 function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices): Translated & { readonly differences: string[] } {
   if (!isEmpty(rule.record)) return refuse('a recording rule sends no notification; leave it in Grafana')
@@ -144,8 +146,8 @@ function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: Im
   return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
 }
 
-/** A check of the values knows it. */
-export const unknownType = 'the rule fails in Grafana if its value is not a number, or a label not a text, which a check knows'
+/** A check of the values proves or removes it. */
+export const unlessTyped = 'fails in Grafana, or has other values, unless '
 
 function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition, interval: AlertInterval, differences: string[]): AlertSql {
   const { from, to } = query.relativeTimeRange ?? {}
@@ -166,7 +168,7 @@ function translateSql({ query, reduction, isClassic, evaluator }: RuleCondition,
     /^(?:1|table)$/i.test(textOrEmpty(query.model?.format)),
   )
   if (found.unsorted !== undefined) differences.push(found.unsorted)
-  if (!found.hasTypes) differences.push(unknownType)
+  if (found.untold.length > 0) differences.push(`${unlessTyped}${found.untold.join(' and ')}; ${spellInput('check', 'true')} tells`)
   if (found.mayHaveRows) differences.push('the query may have several rows, of which the first counts; Grafana would fail')
   if (isClassic && found.isGrouped) return refuse('a classic condition about several groups can only be above or below a number')
   const expanded = expandTemplate({ text: found.sql, shape: found.isGrouped ? 'over-time' : 'number', tableOf: () => undefined })

@@ -104,7 +104,8 @@ alerts:
     await importFile('corpus.yml', '--allow-partial')
     for (const file of ['checkout', 'shop']) await writeFile(join(directory, `observability/${file}.yml`), 'alerts: {}\n')
     const { exitCode, stderr } = await importFile('*.yml', '--allow-partial')
-    const several = 'has observability/checkout.yml, observability/shop.yml already, with other content; if you did not edit this since'
+    const several =
+      'has observability/checkout.yml, observability/shop.yml already, with other content; remove what you did not edit since the last import and run it again, or'
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
     await importFile('rules.yml', '--directory', 'a[b]')

@@ -107,7 +107,7 @@ describe('an expression', () => {
     })
   })
 
-  it('an expression that has no value in a field that names a variable is told to be the name', () => {
+  it('asks for the name of a variable, and for no value of it, where a field such as urlFrom has an expression without a value', () => {
     const { errors } = fill({ urlFrom: written('‹env.SLACK_URL›'), headersFrom: { A: written('‹env.TOKEN›') } })
     const advice = 'A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
     expect(errors).toEqual([

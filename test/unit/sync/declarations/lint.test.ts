@@ -202,10 +202,14 @@ const cases: Readonly<Record<LintRule, Case>> = {
             },
           },
         },
-        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; write SeverityText:error, or set whereLanguage: sql',
+        'dashboards.d.tiles["T"].config.select[1].where: has SQL (SeverityText =) in a condition in Lucene, so the server searches its words in the text; write SeverityText:"error", or set whereLanguage: sql',
       ],
       ...(
         [
+          ["Body == 'payment failed'", 'Body ==', 'write Body:"payment failed", or set whereLanguage: sql'],
+          ["Body = 'it''s'", 'Body =', 'set whereLanguage: sql'],
+          ["SeverityText > 'a'", 'SeverityText >', 'set whereLanguage: sql'],
+          ['SeverityNumber = 17', 'SeverityNumber =', 'write SeverityNumber:17, or set whereLanguage: sql'],
           ['ServiceName:cart AND Duration >= 100', 'Duration >=', 'write Duration:>=100, or set whereLanguage: sql'],
           ['ServiceName:cart AND Timestamp > now() - 5', 'Timestamp >', 'set whereLanguage: sql'],
           ["ServiceName != 'cart'", 'ServiceName !=', 'set whereLanguage: sql'],

@@ -6,7 +6,7 @@ import { InputError } from '../../../../src/platform/core/errors.ts'
 import { type RuleInFile, readCondition, readImportedFile, toSeconds } from '../../../../src/tools/import/grafana-file.ts'
 import { toAlertSql } from '../../../../src/tools/import/shape.ts'
 import { translateTime } from '../../../../src/tools/import/time.ts'
-import { type ImportOutcome, translateRule, unknownType } from '../../../../src/tools/import/translate.ts'
+import { type ImportOutcome, translateRule } from '../../../../src/tools/import/translate.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { mutate, randomFrom } from '../../../support/random.ts'
 
@@ -228,22 +228,27 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
   })
 
   it('names each difference in a sentence', () => {
+    const unless = (types: string) => `fails in Grafana, or has other values, unless ${types}; check: true tells`
     const shown = outcomes
       .filter(({ result }) => result === 'changed')
       .map(({ title, differences }) => [title.replace(/^.*?: /, ''), ...differences])
     expect(shown).toEqual([
-      ['classic worst series', unknownType],
-      ['NaN as a number', unknownType],
+      ['classic worst series', unless('s is a text')],
+      ['NaN as a number', unless('v is a number')],
       ['time range', 'the query keeps its time range, 15m to 1m before an evaluation; the interval is 5m'],
       [
         'groups',
-        unknownType,
+        unless('ServiceName is a text and level is a text'),
         'the texts have {{value}}, {{group}} or … in place of {{ $labels.ServiceName }} {{ $values.A }}',
         'a group without rows is OK at once; Grafana waited for two evaluations',
       ],
-      ['groups of a series', unknownType, 'a group without rows is OK at once; Grafana waited for two evaluations'],
-      ['no data alerted', 'no data counts as 0; Grafana alerted (noDataState: Alerting)'],
-      ['no data fires', 'no data counts as 0, which fires; Grafana did not alert (noDataState: OK)'],
+      [
+        'groups of a series',
+        unless('ServiceName is a text and v is a number'),
+        'a group without rows is OK at once; Grafana waited for two evaluations',
+      ],
+      ['no data alerted', unless('avg(Duration) is a number'), 'no data counts as 0; Grafana alerted (noDataState: Alerting)'],
+      ['no data fires', unless('avg(Duration) is a number'), 'no data counts as 0, which fires; Grafana did not alert (noDataState: OK)'],
       ['failing query', 'a failing query keeps the last state; Grafana had another one (execErrState: Error)'],
       ['borders', '100 and 150 fire, too; Grafana left them out (within_range)'],
       [
@@ -255,7 +260,11 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
       ['recovery', 'is OK again when its threshold holds no more; Grafana waited for {"type":"lt","params":[50]} (unloadEvaluator)'],
       ['unused query', 'Z is left out, because the condition does not use it'],
       ['every number but 0', 'no data counts as 0; Grafana did not alert (noDataState: OK)'],
-      ['a row of a view', unknownType, 'the query may have several rows, of which the first counts; Grafana would fail'],
+      [
+        'a row of a view',
+        unless('total_rows is a number'),
+        'the query may have several rows, of which the first counts; Grafana would fail',
+      ],
       [
         'evaluated less often',
         'evaluated every 1m; Grafana did every 10s',
@@ -263,13 +272,13 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
       ],
       [
         'silent groups',
-        unknownType,
+        unless('ServiceName is a text'),
         'a group without rows keeps its state; Grafana waited for two evaluations',
         'no data of all groups counts as 0, which fires; Grafana did not alert (noDataState: OK)',
       ],
       [
         'groups alerted',
-        unknownType,
+        unless('ServiceName is a text'),
         'a group without rows is OK at once; Grafana waited for two evaluations',
         'no data of all groups counts as 0; Grafana alerted (noDataState: Alerting)',
       ],
@@ -280,7 +289,7 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
       [
         'labels without order',
         'the query does not sort by time first, and Grafana failed where its rows came in another order',
-        unknownType,
+        unless('ServiceName is a text'),
         'a group without rows is OK at once; Grafana waited for two evaluations',
       ],
       ['negated time', 'rows after the end of a window count, too, so that a late evaluation and a backtest can have other values'],
@@ -469,56 +478,133 @@ describe('a broken file', () => {
   })
 })
 
-it('a rule is exact only where its text tells that the result is a number', async () => {
-  const [base] = rules.filter(({ value }) => (value as { readonly title: string }).title === 'exact: ratio')
-  if (base === undefined) throw new Error('no rule')
-  const resultOf = async (expression: string): Promise<string> => {
-    const value = JSON.parse(JSON.stringify(base.value).replace(/SELECT countIf.*? AS ratio/, `SELECT ${expression} AS ratio`))
-    return (await translateRule({ ...base, value }, choices)).result
-  }
+it('an expression is known to be a number only where it is one whatever its columns are', () => {
+  const untoldOf = (expression: string): readonly string[] => toAlertSql(`SELECT ${expression} AS v`, undefined, undefined).untold
   const numbers = [
     'count()',
+    'COUNT(DISTINCT TraceId)',
     'sum(Duration)',
-    'max(Duration) / 1e6',
+    'sumIf(Duration, ok) / 1e6',
+    'uniqCombined64(TraceId)',
+    'toUInt8(max(Duration))',
     'count() > 3',
+    "max(Name) = 'a' AND (max(Code) > 3)",
     'quantile(0.95)(Duration) * 2',
-    '-avg(Duration)',
-    'round(max(Duration))',
+    'quantile(0.95)(toFloat64(Duration)) * 2',
+    '1e-6 * avg(Duration)',
+    '-sum(Duration)',
+    'avg(length(Name))',
+    'round(quantile(0.99)(Duration) / 1e6, 2)',
     '(count() + 1)',
     '(sum(Duration) - 1) / count()',
+    '(SELECT count() AS c FROM otel_traces WHERE a = 1)',
   ]
-  for (const one of numbers) expect(await resultOf(one), one).toBe('exact')
+  for (const one of numbers) expect([one, untoldOf(one)]).toEqual([one, []])
   const others = [
     'max(Timestamp)',
+    'avg(Timestamp)',
+    'avg(Timestamp) + 2 * 60',
+    'max(Duration) / 1e6',
+    'round(max(Duration))',
     'toDate(max(Timestamp))',
     'toString(count())',
     'count()::String',
     "concat(toString(count()), '')",
     'any(TraceId)',
     'groupArray(1)',
+    '[count() > 1]',
     'formatReadableSize(count())',
     "if(count() > 5, 'bad', 'ok')",
     'max(Timestamp) - 60 * 5',
     '(max(Timestamp))',
     '(max(Timestamp)) - 60',
     '(SELECT any(TraceId) FROM otel_traces)',
+    "(SELECT count() FROM otel_traces UNION ALL SELECT 'x')",
     'CASE WHEN count() > 5 THEN max(Timestamp) ELSE min(Timestamp) END',
+    "count() > 5 ? 'bad' : 'ok'",
+    'count() > NULL',
+    'count() > 3 AND max(isOk)',
+    '(1, 2) * 3',
+    '(count() = 1) * (1, 2)',
+    '2 * (count(), 1)',
+    'countState()',
+    'sumMap(k, v)',
+    'sumCount(Duration)',
+    'countResample(0, 10, 1)(n, n)',
+    'quantiles(0.5, 0.9)(Duration) / 2',
+    'toIntervalHour(count())',
+    'toDecimalString(count(), 2)',
   ]
-  for (const one of others) expect(await resultOf(one), one).toBe('changed')
+  const deep = `${'('.repeat(10_000)}count()${')'.repeat(10_000)}`
+  for (const one of [...others, deep]) expect([one, untoldOf(one)]).toEqual([one, ['v is a number']])
 })
 
-it('a rule with groups is exact only where its text tells that labels are texts and the time is one', () => {
+describe('the types of a rule with groups', () => {
   const last = { reducer: 'last', mode: 'strict' } as const
-  const isKnown = (label: string, time?: string) => {
+  const untoldOf = (label: string, time?: string) => {
     const columns = [...(time === undefined ? [] : [`${time} AS t`]), `${label} AS l`, 'count() AS v']
     return toAlertSql(`SELECT ${columns.join(', ')} FROM x GROUP BY l, t ORDER BY t`, time === undefined ? undefined : last, undefined)
-      .hasTypes
+      .untold
   }
-  for (const label of ['toString(status)', "'all'", "concat(a, '-', b)", 'lower(ServiceName)'])
-    expect([label, isKnown(label)]).toEqual([label, true])
-  for (const label of ['status', 'ServiceName', 'length(Body)', 'toString(a) = b', "Attributes['a']"])
-    expect([label, isKnown(label)]).toEqual([label, false])
-  expect(isKnown('toString(a)', 'toStartOfMinute(ts)')).toBe(true)
-  for (const time of ['ts', 'toStartOfMinute(ts) + 1', 'toDate(ts)::String'])
-    expect([time, isKnown('toString(a)', time)]).toEqual([time, false])
+
+  it('are told only where labels are texts, and the time is a time, whatever the columns are', () => {
+    for (const label of ['toString(status)', "'all'", "concat(a, '-', b)", 'lower(ServiceName)', 'concat(toString(a), b)'])
+      expect([label, untoldOf(label)]).toEqual([label, []])
+    for (const label of [
+      'status',
+      'ServiceName',
+      'text',
+      'length(Body)',
+      'toString(a) = b',
+      "Attributes['a']",
+      "'5xx' = StatusClass",
+      "'x' IN (a)",
+      "'x' < Level",
+      "'2020-01-01'::Date",
+      "if(a, 'x', b)",
+      'concat(tags, tags)',
+      "concat([a, 'x', b], tags)",
+    ])
+      expect([label, untoldOf(label)]).toEqual([label, ['l is a text']])
+    for (const time of [
+      'toStartOfMinute(ts)',
+      'toStartOfInterval(ts, INTERVAL 1 HOUR)',
+      'fromUnixTimestamp(intDiv(ts, 1000))',
+      'toDate(a)',
+    ])
+      expect([time, untoldOf('toString(a)', time)]).toEqual([time, []])
+    for (const time of [
+      'ts',
+      'time',
+      'toStartOfMinute(ts) + 1',
+      'toDate(ts)::String',
+      "fromUnixTimestamp(ts, '%H')",
+      "fromUnixTimestampInJodaSyntax(ts, 'HH')",
+    ])
+      expect([time, untoldOf('toString(a)', time)]).toEqual([time, ['t is a time']])
+  })
+
+  it('are named in the difference, each with its column', async () => {
+    const [base] = rules.filter(({ value }) => (value as { readonly title: string }).title === 'exact: mean of a series')
+    if (base === undefined) throw new Error('no rule')
+    const differencesOf = async (columns: string) => {
+      const sql = `SELECT ${columns} FROM otel_logs GROUP BY time, service ORDER BY time`
+      return (await translateRule({ ...base, value: JSON.parse(JSON.stringify(base.value).replace(/SELECT .*?ORDER BY t/, sql)) }, choices))
+        .differences
+    }
+    expect(await differencesOf('Timestamp AS time, count()')).toEqual([
+      'fails in Grafana, or has other values, unless time is a time; check: true tells',
+    ])
+    expect(await differencesOf('Timestamp AS time, ServiceName AS service, max(Duration)')).toContain(
+      'fails in Grafana, or has other values, unless time is a time and service is a text and max(Duration) is a number; check: true tells',
+    )
+  })
+})
+
+it('a count is certain only where its function always returns a whole number', () => {
+  const missingOf = (expression: string) => toAlertSql(`SELECT ${expression} FROM x`, undefined, undefined)
+  for (const one of ['count()', 'uniqExactIf(a, b)', 'countMerge(c)'])
+    expect([one, missingOf(one)]).toMatchObject([one, { missing: 'never', isWhole: true }])
+  for (const one of ['countOrNull()', 'uniqIfOrNull(a, b)', 'countState()', 'countResample(0, 10, 1)(n, n)'])
+    expect([one, missingOf(one)]).toMatchObject([one, { missing: 'number', isWhole: false }])
 })
