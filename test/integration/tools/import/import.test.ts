@@ -214,7 +214,10 @@ alerts:
     const tiles = ['Errors', 'Latency'].map((name, i) => ({ id: name, x: 12 * i, y: 0, w: 12, h: 4, config: { name, ...chart } }))
     await writeFile(join(directory, 'one.json'), JSON.stringify({ name: 'Checkout', tiles }))
     await writeFile(join(directory, 'two.json'), JSON.stringify({ name: 'Checkout', tiles }))
-    await writeFile(join(directory, 'three.json'), JSON.stringify({ name: 'Single', tiles: [{ ...tiles[0], config: { name: 'Restarts', ...chart } }] }))
+    await writeFile(
+      join(directory, 'three.json'),
+      JSON.stringify({ name: 'Single', tiles: [{ ...tiles[0], config: { name: 'Restarts', ...chart } }] }),
+    )
     const withoutAlerts = tiles.map(({ config: { alert: _, ...config }, ...tile }) => ({ ...tile, config }))
     await writeFile(join(directory, 'four.json'), JSON.stringify({ name: 'Quiet', tiles: withoutAlerts }))
     const { exitCode, stdout } = await importFile('one.json', 'two.json', 'three.json', 'four.json')
