@@ -179,7 +179,7 @@ function countRows(
       (kind === 'metric' ? [...new Map(rows.map((row) => [row.ServiceName, row])).values()] : rows).map(toValue),
     ),
     ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
-    __hdx_time_bucket: new Date(startMs).toISOString().replace('.000Z', 'Z'),
+    __hdx_time_bucket: new Date(startMs).toISOString(),
   }))
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Backup, demo, type Effect } from '../../../src/emulator/index.ts'
 import { formatMoment } from '../../../src/platform/core/dates.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
+import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
 
@@ -108,6 +109,54 @@ describe('the outcome of a service', () => {
       backupBucketPath: 'https://demo-shop-backups.s3.example/checkout',
     })
     expect(Number(ran.outputs['backup-age-hours'])).toBeCloseTo(3.15, 1)
+  })
+})
+
+describe('the report', () => {
+  const factsOf = async (inputs?: Inputs) =>
+    (await check(inputs)).blocks.flatMap((block) =>
+      block.kind === 'facts' ? block.facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`) : [],
+    )
+
+  it('the report says which backup decided, when it ran, where it is and what the limit is', async () => {
+    const [newest] = serviceOf(emulator(), 'checkout').backups
+    const ofBackup = [
+      `Last successful backup: ${newest?.backupName}`,
+      `Started: ${formatMoment(newest?.startedAt ?? '')}`,
+      `Finished: ${formatMoment(newest?.finishedAt ?? '')}`,
+      'Location: https://demo-shop-backups.s3.example/checkout',
+    ]
+    expect(await factsOf()).toEqual([
+      ...ofBackup,
+      'Limit: 1 d 2 h (from the backup configuration: a period of 1 d, and 2 h to make the backup)',
+    ])
+    expect(await factsOf({ 'max-age-hours': '72' })).toEqual([...ofBackup, 'Limit: 3 d (from max-age-hours)'])
+    fill({ status: 'error', startedAt: hoursAgo(2), backupName: 'nightly' }, done(20))
+    const failed = await factsOf({ services: `${catalog},${checkout}`, 'max-age-hours': '72' })
+    expect(failed.slice(0, 2)).toEqual(['Worst service: checkout', 'Failed backup: nightly'])
+    fill({ status: 'in_progress', startedAt: hoursAgo(2), backupName: 'nightly' })
+    expect(await factsOf()).toContain('First backup: nightly')
+  })
+
+  it('the report compares size and duration of the last successful backup with earlier ones, and lists them', async () => {
+    fill(
+      done(2, { sizeInBytes: 1024, finishedAt: hoursAgo(1), type: 'full' }),
+      done(26, { sizeInBytes: 4096, finishedAt: hoursAgo(24), type: 'full', backupName: 'nightly' }),
+    )
+    const text = renderMarkdown((await check()).blocks)
+    expect(text).toContain(`| Service | Outcome | Last successful backup | Limit | Backups |
+| --- | --- | ---: | ---: | ---: |
+| \`${checkout}\` | ✅ fresh | 2 h ago | 1 d 3 h | 2 |
+`)
+    expect(text).toContain(`| Service | Type | Size | Share of median | Sizes | Duration | Share of median | Durations |
+| --- | --- | ---: | ---: | --- | ---: | ---: | --- |
+| \`${checkout}\` | \`full\` | 1.0 KiB | 25% | █▃ | 1 h | 50% | █▅ |
+`)
+    expect(text.replaceAll(/\d+ \w+ \d{4} \d\d:\d\d UTC/g, 'TIME')).toContain(`| Started | Status | Type | Duration | Size | Name | Id |
+| --- | --- | --- | ---: | ---: | --- | --- |
+| TIME | \`done\` | \`full\` | 1 h | 1.0 KiB | – | \`${backupId(0)}\` |
+| TIME | \`done\` | \`full\` | 2 h | 4.0 KiB | \`nightly\` | \`${backupId(1)}\` |
+`)
   })
 })
 

@@ -1,6 +1,7 @@
 // The judgment of a restored service, with the demo's data: the newest backup is three hours old, and logs go on.
 import { describe, expect, it } from 'vitest'
 import { demo, type Restore } from '../../../src/emulator/index.ts'
+import { formatMoment } from '../../../src/platform/core/dates.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
@@ -381,6 +382,32 @@ describe('the gates', () => {
 })
 
 describe('the evidence', () => {
+  it('has each fact about the restore, and each table with its rows', async () => {
+    const { blocks, document } = await verify({ minutes: 5 })
+    const facts = blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : []))
+    expect(facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`)).toEqual([
+      `Backup: ${document.backupName}`,
+      `Data of: ${formatMoment(newestBackup(emulator()).startMs)}`,
+      expect.stringMatching(/^Age of the data at the request \(RPO\): 3 h \d+ min$/),
+      expect.stringMatching(/^Running after: 5 min/),
+      expect.stringMatching(/^Verified after \(RTO\): 5 min/),
+      `Rows compared: ${document.rows}`,
+      'Definitions compared: engines and columns, not queries of views, sources of dictionaries or TTLs',
+      'ClickHouse, original and restored: 26.6, 26.6',
+      `Run by: key …${demo.apiKeyId.slice(-4)}`,
+    ])
+    const shown = blocks.flatMap((block) =>
+      block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
+    )
+    expect(shown).toEqual([
+      ['Table', 'Rows', 'Restored rows', 'Identical', 'Outcome'],
+      ...(document.tables as readonly (Row & { rows?: number })[]).map(({ name, rows }) =>
+        rows === undefined ? [name, '–', '–', '–', '✅ pass'] : [name, `${rows}`, `${rows}`, '100%', '✅ pass'],
+      ),
+    ])
+    expect(shown.length).toBeGreaterThan(4)
+  })
+
   it('has who ran it, every table, and the values of every check, as a page and in the result', async () => {
     const env = { GITHUB_SERVER_URL: 'https://github.com', GITHUB_REPOSITORY: 'shop/infra', GITHUB_RUN_ID: '7', GITHUB_ACTOR: 'ada' }
     const checks = { checks: [{ ...logs, tolerance: '1%' }] }

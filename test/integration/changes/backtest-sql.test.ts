@@ -190,6 +190,14 @@ describe('a backtest of a raw SQL tile', () => {
     })
   })
 
+  it('is never evaluated where no column of its query is a number, which the number of a window is not', async () => {
+    runSql = batches([], () => [{ service: 'checkout' }], { service: 'String' })
+    expect(next(await backtest(dialect, declare(countErrors)))).toMatchObject({
+      verdict: 'not-estimable',
+      reason: 'never evaluated: the query has no column that is a number, but String; convert one, such as with toFloat64',
+    })
+  })
+
   it('V9: passes no gate where the source of its data is unknown', async () => {
     runSql = batches([], errorsOfCheckout)
     const declared = declare(countErrors.replace('otel_logs', 'other_table'), { threshold: 1000 })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkIncident, judgeIncidents } from '../../../src/changes/backtest/incidents.ts'
+import { checkIncident, incidentTable, judgeIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 
@@ -40,4 +40,16 @@ it('lists the ten notifications that are nearest to an incident, and counts all'
   const [detection] = check(incident, ...startsMs).alerts
   expect(detection?.outside).toBe(12)
   expect(detection?.outsideAt).toEqual(startsMs.slice(0, 10).map((ms) => new Date(ms + 1000).toISOString()))
+})
+
+it('the table has the result for each alert, with its notifications outside of the incident', () => {
+  const report = incidentTable([check(incident, 1000, 5000), check({ ...incident, key: 'other' })])
+  if (report.kind !== 'table') throw new Error(report.kind)
+  const { columns, rows, statuses } = report
+  expect(columns.map(({ title }) => title)).toEqual(['Incident', 'Start', 'Alert', 'Result', 'Notifications outside'])
+  expect(rows.map((cells) => cells.map(toPlainText))).toEqual([
+    ['outage', '1 Jan 1970 00:00 UTC', 'errors', 'detected after 1 s', '1: 1 Jan 1970 00:00 UTC'],
+    ['other', '1 Jan 1970 00:00 UTC', 'errors', 'missed', '0'],
+  ])
+  expect(statuses).toEqual(['pass', 'fail'])
 })

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { apply } from '../../../src/changes/apply.ts'
-import { reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'
+import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
@@ -496,6 +496,34 @@ describe('the report of drift', () => {
       ['saved search left', 'In no file. Pull with select: key=KEY adds it, apply with prune deletes it'],
     ])
   })
+})
+
+it('a backtest has what each alert would have done, and conditions that it suggests', () => {
+  const now = { verdict: 'quiet', windows: 576, coverage: { windowsWithData: 576, share: 1 } } as const
+  const times = { notifiedAt: ['2026-11-10T10:05:00Z'], longestEpisodeMinutes: 90, sparkline: '▁█', fact: 'now 2' }
+  const suggestion = { threshold: 40, windows: 3, notificationsOnBusiestDay: 4 }
+  const next = { ...now, ...times, verdict: 'fires', notifications: 19, episodes: 1, breachingWindows: 19, suggestion } as const
+  const blocks = composeBlocks(backtestBlocks([{ key: 'errors', name: 'Errors', changed: true, now, next }]))
+  const rows = blocks.flatMap((block) =>
+    block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
+  )
+  const columns = [
+    'Alert',
+    'Now',
+    'With the files',
+    'Breaching windows',
+    'Longest',
+    'Data',
+    'Notifies at',
+    'Windows (█ breaches)',
+    'Values',
+  ]
+  expect(rows).toEqual([
+    columns,
+    ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'now 2'],
+    ['Alert', 'Threshold', 'Windows in a row', 'Notifications on the busiest day'],
+    ['errors', '40', '3', '4'],
+  ])
 })
 
 it('a backtest says which share of the windows has data when it is below 90%', () => {

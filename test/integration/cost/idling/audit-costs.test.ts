@@ -270,9 +270,13 @@ describe('an audit of services', () => {
     expect(row[1]?.replaceAll('\u00a0', ' ')).toMatch(
       /^idling-off, up to .* CHC a month: Idling is off.*\nno-tags: The service has no tags/,
     )
-    expect(others.map((cells) => cells.slice(0, 2))).toEqual([
-      ['checkout', '–'],
-      ['catalog', '–'],
+    const columns = ['Service', 'Findings', 'Compute (CHC a month)', 'Awake', 'Sleeps', 'State', 'Known days']
+    expect(tables[0]?.columns.map(({ title }) => title)).toEqual(columns)
+    const values = [expect.stringMatching(/^\d+\.\d\d$/), expect.stringMatching(/^\d+(?:\.\d+)?%$/)]
+    expect([row.slice(2), ...others]).toEqual([
+      [...values, 'off', 'idle', '28'],
+      ['checkout', '–', ...values, 'after 5 min', 'idle', '28'],
+      ['catalog', '–', ...values, 'after 5 min', 'idle', '28'],
     ])
     expect(tables[0]?.statuses).toEqual(['warn', 'pass', 'pass'])
   })

@@ -238,8 +238,21 @@ alerts:
     const tiles = ['Errors', 'Latency'].map((name, i) => ({ id: name, x: 12 * i, y: 0, w: 12, h: 4, config: { name, ...chart } }))
     await writeFile(join(directory, 'one.json'), JSON.stringify({ name: 'Checkout', tiles }))
     await writeFile(join(directory, 'two.json'), JSON.stringify({ name: 'Checkout', tiles }))
-    const { exitCode, stdout } = await importFile('one.json', 'two.json')
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('- one.json: 2 alerts of its tiles, under alerts')])
+    await writeFile(
+      join(directory, 'three.json'),
+      JSON.stringify({ name: 'Single', tiles: [{ ...tiles[0], config: { name: 'Restarts', ...chart } }] }),
+    )
+    const withoutAlerts = tiles.map(({ config: { alert: _, ...config }, ...tile }) => ({ ...tile, config }))
+    await writeFile(join(directory, 'four.json'), JSON.stringify({ name: 'Quiet', tiles: withoutAlerts }))
+    const { exitCode, stdout } = await importFile('one.json', 'two.json', 'three.json', 'four.json')
+    expect([exitCode, stdout.match(/\S+: .* of its tiles, under alerts/g)]).toEqual([
+      0,
+      [
+        'one.json: 2 alerts of its tiles, under alerts',
+        'three.json: 1 alert of its tiles, under alerts',
+        'two.json: 2 alerts of its tiles, under alerts',
+      ],
+    ])
     const second = await read('observability/checkout-2.yml')
     expect(second).toContain('alerts:\n  errors-2:\n    dashboard: checkout-2\n    tile: Errors\n')
     expect(second).toContain('  latency-2:\n')

@@ -42,6 +42,26 @@ describe('the states of a service', () => {
     expect(statesOf([login, at(5, 'service_running')])).toBe('0 unknown 5 awake 24')
   })
 
+  it('the states of a service are known before an activity that can follow them, and no other', () => {
+    const ways = { awake: 'service_create', asleep: 'service_idle', stopped: 'service_stop' }
+    const known = ['create', 'start', 'awaken', 'running', 'partially_running', 'idle', 'stop', 'delete'].map((type) => {
+      const before = Object.entries(ways).filter(([state, way]) =>
+        statesOf([login, at(2, way), at(9, `service_${type}`)]).includes(`${state} 9`),
+      )
+      return [type, ...before.map(([state]) => state)].join(' ')
+    })
+    expect(known).toEqual([
+      'create stopped',
+      'start asleep stopped',
+      'awaken asleep',
+      'running awake asleep stopped',
+      'partially_running awake asleep stopped',
+      'idle awake',
+      'stop awake asleep',
+      'delete awake asleep stopped',
+    ])
+  })
+
   it('the states of a service are unknown at the end if the service is in another state now, because events come late', () => {
     expect(statesOf([login, at(5, 'service_idle')], 'running')).toBe('0 awake 5 unknown 24')
   })

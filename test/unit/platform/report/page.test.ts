@@ -247,6 +247,44 @@ it.each(['en-US@posix', '', undefined])('the script of a page runs where the lan
   expect(read()).toBe('function')
 })
 
+describe('a layout of a dashboard', () => {
+  const numbersOf = (element: Element, ...names: readonly string[]) => names.map((name) => Number(element.getAttribute(name)))
+
+  it('a layout is drawn to scale, on 24 columns and as high as its tiles, or one row without tiles', () => {
+    const tiles = [
+      { name: 'Errors', x: 0, y: 0, w: 12, h: 1, marks: ['added'] },
+      { name: 'Latency', x: 12, y: 0, w: 12, h: 3, marks: ['changed', 'moved'] },
+      { name: 'Rate', x: 6, y: 3, w: 6, h: 4, marks: [] },
+    ] as const
+    const grids = [tiles, tiles.slice(0, 1), []].map((after) => ({ title: '', before: [], after }))
+    const page = parse(renderPage('x', [{ kind: 'layout', layout: { grids, undrawn: 2, lines: [] } }]))
+    const drawn = [...page.querySelectorAll('figure > svg')].map((svg) => {
+      const [, , width = 0, height = 0] = (svg.getAttribute('viewBox') ?? '').split(' ').map(Number)
+      const boxes = [...svg.children].map((box) => {
+        const [x = 0, y = 0, w = 0, h = 0] = numbersOf(box, 'x', 'y', 'width', 'height')
+        return [x / (width / 24), y / 14, w / (width / 24), h / 14]
+      })
+      return { rows: height / 14, boxes }
+    })
+    const boxOf = ({ x, y, w, h }: (typeof tiles)[number]) => [x, y, w, h]
+    const empty = { rows: 1, boxes: [] }
+    expect(drawn).toEqual([
+      empty,
+      { rows: 7, boxes: tiles.map(boxOf) },
+      empty,
+      { rows: 1, boxes: [boxOf(tiles[0])] },
+      empty,
+      empty,
+    ])
+    expect([...page.querySelectorAll('figure title')].slice(0, 3).map(({ textContent }) => textContent)).toEqual([
+      'Errors (added)',
+      'Latency (changed, moved)',
+      'Rate',
+    ])
+    expect(textsOf(page.documentElement.outerHTML, 'p.hint')).toContain('Not drawn: 2 tiles that stay as they are')
+  })
+})
+
 describe('the page of a month', () => {
   const emulator = useEmulator({ rateLimit: 'off' })
   const run = async () => {
