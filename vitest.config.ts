@@ -10,6 +10,9 @@ import { minifyFiles } from './scripts/minify.ts'
 // the slowest compiler is worth its time. Together 7% less time.
 setFlagsFromString('--single-threaded')
 setFlagsFromString('--no-opt')
+// Fewer collections, each of which costs by what is alive: 5% less time.
+setFlagsFromString('--min-semi-space-size=64')
+setFlagsFromString('--max-semi-space-size=64')
 
 const project = (name: string, include: string, timeout = 60_000): TestProjectInlineConfiguration => ({
   extends: true,
@@ -66,6 +69,7 @@ export default defineConfig({
     maxWorkers: '100%',
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
+    setupFiles: ['test/support/resolve-once.ts'],
     // Tests that run side by side in one file; two files run at once.
     maxConcurrency: 4,
     // A process that is started may need seconds on a busy machine.

@@ -89,6 +89,7 @@ function readParts(parts: readonly string[]) {
 
 /** The last one on a line of its own, or else the last one. Others are ordinary text. */
 function findMarker(text: string, pattern: RegExp) {
+  if (!text.includes('watchkeeper')) return undefined
   const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
   const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
   return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }

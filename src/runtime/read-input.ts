@@ -37,28 +37,28 @@ export async function readInput(request: RunRequest, files: Files) {
   const { areText, env } = request
   const inputs = withoutEmptyInputs(request)
   const name = operationNamed(request.operation)
-  const loaded: Operation = await operations[name]()
-  if (request.isAction === true && loaded.isOutsideOfAction)
+  const operation: Operation = await operations[name]()
+  if (request.isAction === true && operation.isOutsideOfAction)
     throw inputError('operation', `${name} is not an operation of the action; run it on the command line`)
-  const { shape } = loaded.input
+  const { shape } = operation.input
   const settings = await readSettings(request, files)
   const variables = checkVariables(env)
   const given = pick(inputs, (key) => Object.hasOwn(shape, key))
   // The project is the owner of files. In a list it is a filter, which no file sets.
   const fromFile = pick(settings.inputs, (key) => Object.hasOwn(shape, key) && Object.hasOwn(shape, 'files'))
   const fields = parseFields(
-    loaded.input,
+    operation.input,
     { ...fromFile, ...readVariables(shape, env), ...(areText ? decodeAll(shape, given) : given) },
     settings.diagnosticFor,
   )
-  const operation: Operation = { ...loaded, scope: loaded.scopeWith?.(fields.values) ?? loaded.scope }
+  const scope = operation.scopeWith?.(fields.values) ?? operation.scope
   // Problems of other inputs would mislead: no value of them makes the operation available.
   const { profile = defaultProfile } = settings.values
-  if (profileNamed(profile).isSelfHosted && (operation.scope === 'organization' || operation.scope === 'service')) {
+  if (profileNamed(profile).isSelfHosted && (scope === 'organization' || scope === 'service')) {
     const message = `${name} is not available with profile ${profile}, because a self-hosted server has no organizations, usage costs and backups`
     throw inputError('operation', message)
   }
-  const { connection, diagnostics } = resolveConnection(settings, operation.scope, env)
+  const { connection, diagnostics } = resolveConnection(settings, scope, env)
   const all = [
     ...checkInputNames(name, shape, request),
     ...variables.diagnostics,
@@ -82,6 +82,7 @@ export async function readInput(request: RunRequest, files: Files) {
   return {
     name,
     operation,
+    scope,
     input: fields.values,
     settings: complete,
     connection,

@@ -175,7 +175,7 @@ async function judgeAndReport(
   })
 }
 
-function targetOf({ operation: { scope }, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
+function targetOf({ scope, organizationId, target }: RunInput, session: ApiSession | undefined): RunSubject {
   const requestId = session?.lastRequestId()
   const lastRequest = requestId === undefined ? {} : { requestId }
   if (target !== undefined && isServer(target)) return { ...lastRequest, ...target }

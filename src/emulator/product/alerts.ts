@@ -30,36 +30,37 @@ const onSavedSearch = z.object({ source: z.literal('saved_search'), groupBy: z.s
 
 const tileTarget = z.object({ source: z.literal('tile'), tileId: z.string().min(1), dashboardId: z.string().min(1) })
 
+const onEveryAlert = {
+  channel: channel.optional(),
+  channels: channels.optional(),
+  interval: z.enum(Object.keys(minutesOf) as [AlertInterval, ...AlertInterval[]]), // zod 3 asks for a tuple.
+  scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
+  scheduleStartAt: z.unknown(),
+  threshold: z.number(),
+  thresholdType: z.nativeEnum({
+    above: 'above',
+    below: 'below',
+    above_exclusive: 'above_exclusive',
+    below_or_equal: 'below_or_equal',
+    equal: 'equal',
+    not_equal: 'not_equal',
+    between: 'between',
+    not_between: 'not_between',
+  } as const),
+  thresholdMax: z.number().optional(),
+  // The default is never used, because both forms below require a source.
+  source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
+  name: z.string().min(1).max(512).nullish(),
+  message: z.string().min(1).max(4096).nullish(),
+  note: z.string().min(1).max(4096).nullish(),
+  numConsecutiveWindows: z.number().int().min(1).nullish(),
+}
+
 /** The limits of `scheduleStartAt` depend on the server's clock. */
-const onAnything = (nowMs: number) =>
-  z.object({
-    channel: channel.optional(),
-    channels: channels.optional(),
-    interval: z.enum(Object.keys(minutesOf) as [AlertInterval, ...AlertInterval[]]), // zod 3 asks for a tuple.
-    scheduleOffsetMinutes: z.number().int().min(0).max(1439).optional(),
-    scheduleStartAt: createStartSchema(nowMs),
-    threshold: z.number(),
-    thresholdType: z.nativeEnum({
-      above: 'above',
-      below: 'below',
-      above_exclusive: 'above_exclusive',
-      below_or_equal: 'below_or_equal',
-      equal: 'equal',
-      not_equal: 'not_equal',
-      between: 'between',
-      not_between: 'not_between',
-    } as const),
-    thresholdMax: z.number().optional(),
-    // The default is never used, because both forms below require a source.
-    source: z.nativeEnum({ saved_search: 'saved_search', tile: 'tile' } as const).default('saved_search'),
-    name: z.string().min(1).max(512).nullish(),
-    message: z.string().min(1).max(4096).nullish(),
-    note: z.string().min(1).max(4096).nullish(),
-    numConsecutiveWindows: z.number().int().min(1).nullish(),
-  })
+const onAnything = (nowMs: number) => z.object({ ...onEveryAlert, scheduleStartAt: createStartSchema(nowMs) })
 
 /** The fields that a body can have. */
-export const alertFields: z.ZodRawShape = { ...onAnything(0).shape, ...onSavedSearch.shape, ...tileTarget.shape }
+export const alertFields: z.ZodRawShape = { ...onEveryAlert, ...onSavedSearch.shape, ...tileTarget.shape }
 
 type AnyAlert = z.output<ReturnType<typeof onAnything>>
 

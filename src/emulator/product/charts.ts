@@ -189,7 +189,7 @@ const matchingRows = (input: SeriesInput, kind: TelemetryKind) => {
   const { where, whereLanguage, metricName } = input
   return knownConditions([kind, where, whereLanguage, metricName], () => {
     const matches = toMatcher(input, kind)
-    return selectTelemetry(kind, (row) => matches(row) && (kind !== 'metric' || row.MetricName === metricName))
+    return selectTelemetry(kind, kind === 'metric' ? (row) => matches(row) && row.MetricName === metricName : matches)
   })
 }
 
@@ -248,7 +248,8 @@ const unsupported = (text: string) => new ChartError(501, `The emulator cannot e
 function toMatcher({ where, whereLanguage = 'lucene' }: SeriesInput, kind: TelemetryKind): Matcher {
   if (where.trim() === '') return () => true
   const matchers = whereLanguage === 'sql' ? readSql(where, kind) : readLucene(where, kind)
-  return (row) => matchers.every((matches) => matches(row))
+  const [first, ...others] = matchers
+  return first !== undefined && others.length === 0 ? first : (row) => matchers.every((matches) => matches(row))
 }
 
 function readLucene(where: string, kind: TelemetryKind): readonly Matcher[] {
@@ -264,9 +265,20 @@ function readTerm(word: string, kind: TelemetryKind, isAfterNot: boolean): Match
   const column = knownColumn(field, kind)
   const isNegated = isAfterNot !== (sign === '-')
   const wanted = text.toLowerCase()
-  return (row) => {
-    const value = String(row[column])
+  return onColumn(column, (given) => {
+    const value = String(given)
     return (quoted === undefined ? value.toLowerCase().includes(wanted) : value === quoted) !== isNegated
+  })
+}
+
+/** There are many rows, and few values. */
+function onColumn(column: string, matches: (value: unknown) => boolean): Matcher {
+  const known = new Map<unknown, boolean>()
+  return (row) => {
+    const value = row[column]
+    const found = known.get(value)
+    if (found === undefined) known.set(value, matches(value))
+    return found ?? matches(value)
   }
 }
 
@@ -280,10 +292,10 @@ function readSql(where: string, kind: TelemetryKind): readonly Matcher[] {
     const { field = '', compared = '', limit, operator = '', list = '' } = sqlCondition.exec(bare)?.groups ?? {}
     if (field === '') throw unsupported(where)
     const column = knownColumn(field, kind)
-    if (limit !== undefined) return (row: TelemetryRow) => numberChecks[compared]?.(Number(row[column]), Number(limit)) ?? false
+    if (limit !== undefined) return onColumn(column, (value) => numberChecks[compared]?.(Number(value), Number(limit)) ?? false)
     const texts = [...list.matchAll(/'([^']*)'/g)].map((match) => match[1])
     const isEqual = /^(?:=|IN)$/i.test(operator)
-    return (row: TelemetryRow) => texts.includes(String(row[column])) === isEqual
+    return onColumn(column, (value) => texts.includes(String(value)) === isEqual)
   })
 }
 

@@ -83,12 +83,16 @@ export function requireById<T extends Identified>(items: readonly T[], id: strin
 
 export const objectId = z.string().refine(isObjectId, 'Invalid ObjectId')
 
+const withObjectId = z.object({ id: objectId })
+
+const withAnyId = z.object({ id: z.string() })
+
 type BodySchema<Body> = z.ZodType<Body, z.ZodTypeDef, unknown>
 
 /** Returns the parsed body. Throws one 400 with all problems, those of the body first. */
 export function validate<Body>({ id, body }: ProductRequest, schema: BodySchema<Body>, hasId = false): Body {
   const parsedBody = schema.safeParse(body)
-  const parsedId = z.object({ id: hasId ? objectId : z.string() }).safeParse({ id })
+  const parsedId = (hasId ? withObjectId : withAnyId).safeParse({ id })
   if (parsedBody.success && parsedId.success) return parsedBody.data
   const describe = (part: string, issues: readonly z.ZodIssue[] = []) =>
     issues.length === 0 ? [] : [`${part} validation failed: ${describeIssues(issues)}`]
@@ -103,18 +107,18 @@ export const addIssue = (context: z.RefinementCtx, message: string, path: (strin
 
 const maxPageSize = 1000
 
+const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(maxPageSize).default(maxPageSize),
+  offset: z.coerce.number().int().min(0).default(0),
+})
+
 /** A page of alerts, saved searches or webhooks, sorted by id, and the total. */
 function listPage<T extends Identified>(
   { query, settings }: ProductRequest,
   items: readonly T[],
   toView: (item: T) => unknown,
 ): ProductResponse {
-  const parsed = z
-    .object({
-      limit: z.coerce.number().int().min(1).max(maxPageSize).default(maxPageSize),
-      offset: z.coerce.number().int().min(0).default(0),
-    })
-    .safeParse(query)
+  const parsed = pageQuery.safeParse(query)
   if (!parsed.success) throw badRequest(`Query validation failed: ${describeIssues(parsed.error.issues)}`)
   const { limit, offset } = parsed.data
   const size = query.limit !== undefined ? Math.min(limit, settings.pageLimit ?? limit) : (settings.pageLimit ?? maxPageSize)

@@ -328,20 +328,33 @@ function rowsUntil({ rows, fromMs, everyMs, untilMs = Number.POSITIVE_INFINITY }
   return Array.from({ length }, (_, i) => [fromMs + i * everyMs, i] as const)
 }
 
-/** Two hashes of 32 bits as one of 64. */
-function rowHash(timeMs: number, value: number): bigint {
-  const half = (seed: number): number => {
-    let mixed = seed
-    for (const part of [timeMs, Math.floor(timeMs / 2 ** 32), value]) {
-      mixed = Math.imul(mixed ^ part, 0x9e3779b1)
-      mixed ^= mixed >>> 15
-    }
-    return mixed >>> 0
-  }
-  return (BigInt(half(1)) << 32n) | BigInt(half(2))
+/** 32 of the 64 bits of a row's hash. */
+function halfHash(seed: number, timeMs: number, value: number): number {
+  let mixed = Math.imul(seed ^ timeMs, 0x9e3779b1)
+  mixed = Math.imul(mixed ^ (mixed >>> 15) ^ Math.floor(timeMs / 2 ** 32), 0x9e3779b1)
+  mixed = Math.imul(mixed ^ (mixed >>> 15) ^ value, 0x9e3779b1)
+  return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
-const startGroup = () => ({ rows: 0, sum: 0n, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set<bigint>() })
+const joinHalves = (high: number, low: number): bigint => (BigInt(high) << 32n) + BigInt(low)
+
+const startGroup = () => ({ rows: 0, high: 0, low: 0, newestMs: 0, stepMs: 24 * hourMs, hashes: new Set<number>() })
+
+function addToGroup(group: ReturnType<typeof startGroup>, timeMs: number, high: number, low: number) {
+  group.rows++
+  group.high += high
+  group.low += low
+  group.newestMs = Math.max(group.newestMs, timeMs)
+  if (timeMs % group.stepMs !== 0) group.stepMs = [hourMs, 60_000, 1000].find((step) => timeMs % step === 0) ?? 1
+  // A number has 53 bits.
+  group.hashes.add(high * 2 ** 20 + (low >>> 12))
+  return group
+}
+
+function sampledGroup(limit: bigint, high: number, low: number): string {
+  const hashed = joinHalves(high, low)
+  return hashed <= limit ? `(1,${hashed})` : `(0,${low % 1024})`
+}
 
 function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number): SqlResult | undefined {
   const { time, hash, key = '', where } = found
@@ -352,26 +365,17 @@ function countGroups(tables: readonly Table[], found: ShapeGroups, nowMs: number
   const ageAt = toAge(limit === undefined ? key : whereKey)
   if (ageAt === undefined || (where !== undefined && list === undefined)) return undefined
   const listed = list === undefined ? undefined : new Set(list.split(', '))
-  const toGroup = (age: string, hashed: bigint): string =>
-    limit === undefined ? age : hashed <= BigInt(limit) ? `(1,${hashed})` : `(0,${hashed % 1024n})`
   const groups = new Map<string, ReturnType<typeof startGroup>>()
   for (const [rowMs, value] of table.rows ?? rowsUntil(table, nowMs)) {
     const timeMs = time === '0' ? 0 : rowMs
     const age = ageAt(timeMs)
     if (listed !== undefined && !listed.has(age)) continue
-    const hashed = hash === '0' ? 0n : rowHash(rowMs, value)
-    const of = toGroup(age, hashed)
-    const group = groups.get(of) ?? startGroup()
-    groups.set(of, {
-      rows: group.rows + 1,
-      sum: group.sum + hashed,
-      newestMs: Math.max(group.newestMs, timeMs),
-      stepMs: [24 * hourMs, hourMs, 60_000, 1000].find((step) => step <= group.stepMs && timeMs % step === 0) ?? 1,
-      hashes: group.hashes.add(hashed),
-    })
+    const [high, low] = hash === '0' ? [0, 0] : [halfHash(1, rowMs, value), halfHash(2, rowMs, value)]
+    const of = limit === undefined ? age : sampledGroup(BigInt(limit), high, low)
+    groups.set(of, addToGroup(groups.get(of) ?? startGroup(), timeMs, high, low))
   }
-  const answers = [...groups].map(([of, { rows, sum, newestMs, stepMs, hashes }]) =>
-    [of, rows, BigInt.asUintN(64, sum), hashes.size, newestMs, stepMs].map(String),
+  const answers = [...groups].map(([of, { rows, high, low, newestMs, stepMs, hashes }]) =>
+    [of, rows, BigInt.asUintN(64, joinHalves(high, low)), hashes.size, newestMs, stepMs].map(String),
   )
   return { rows: [{ total: String([...groups.values()].reduce((sum, { rows }) => sum + rows, 0)), groups: answers }] }
 }

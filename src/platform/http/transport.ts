@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
 import type { Clock } from '../core/clock.ts'
+import { once } from '../core/concurrency.ts'
 import { quote } from '../core/text.ts'
 import { version } from '../core/version.ts'
 import { unlessAborted } from './cancellation.ts'
@@ -35,6 +36,9 @@ async function decodeBody(raw: Buffer, contentEncoding: string | undefined) {
   }
 }
 
+/** Short answers come as they are. */
+const loadZlib = once(() => import('node:zlib'))
+
 async function inflate(raw: Buffer, encoding: string | undefined): Promise<Buffer> {
   const { length: bytes } = raw
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw
@@ -42,8 +46,7 @@ async function inflate(raw: Buffer, encoding: string | undefined): Promise<Buffe
     throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding, 40)}", which was not asked for`, {
       bytes,
     })
-  // Loaded here: short answers come as they are.
-  const { gunzipSync } = await import('node:zlib')
+  const { gunzipSync } = await loadZlib()
   try {
     return gunzipSync(raw, { maxOutputLength: maxAnswerBytes })
   } catch (cause) {

@@ -98,16 +98,16 @@ describe('SQL of any length', () => {
     return process.threadCpuUsage(before).user
   }
 
-  /** How much more the last of ten doublings costs than a quarter of its length: 4 times where each character is read once, or 0 for too little to tell. */
+  /** How much more the longest text costs than a quarter of its length: 4 times where each character is read once, or 0 for too little to tell. */
   async function growth(check: Check, piece: string): Promise<number> {
     const costs: number[] = []
-    for (let length = 2 ** 4; length <= 2 ** 14; length *= 2) {
+    for (let length = 2 ** 4; length <= 2 ** 14; length *= length < 2 ** 8 ? 2 : 4) {
       costs.push(await costOf(check, piece.repeat(length / piece.length)))
-      const [cost = 0, before = 0] = [costs.at(-1), costs.at(-3)]
+      const [before = 0, cost = 0] = costs.slice(-2)
       // It shows before the text is long: the longest would take minutes.
       if (cost > 100_000 && cost > 10 * before) return cost / before
     }
-    const [cost = 0, before = 0] = [costs.at(-1), costs.at(-3)]
+    const [before = 0, cost = 0] = costs.slice(-2)
     return cost < 30_000 ? 0 : cost / before
   }
 
