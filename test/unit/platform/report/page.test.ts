@@ -268,14 +268,7 @@ describe('a layout of a dashboard', () => {
     })
     const boxOf = ({ x, y, w, h }: (typeof tiles)[number]) => [x, y, w, h]
     const empty = { rows: 1, boxes: [] }
-    expect(drawn).toEqual([
-      empty,
-      { rows: 7, boxes: tiles.map(boxOf) },
-      empty,
-      { rows: 1, boxes: [boxOf(tiles[0])] },
-      empty,
-      empty,
-    ])
+    expect(drawn).toEqual([empty, { rows: 7, boxes: tiles.map(boxOf) }, empty, { rows: 1, boxes: [boxOf(tiles[0])] }, empty, empty])
     expect([...page.querySelectorAll('figure title')].slice(0, 3).map(({ textContent }) => textContent)).toEqual([
       'Errors (added)',
       'Latency (changed, moved)',
