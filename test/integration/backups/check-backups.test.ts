@@ -5,6 +5,7 @@ import { toPlainText } from '../../../src/platform/core/line.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { backupId, checkBackups, done, fillBackups, hoursAgo, outcomesOf, servicesOf } from '../../support/backups.ts'
 import { methodsOf, serviceOf, useEmulator } from '../../support/emulator.ts'
+import { factsIn } from '../../support/report-texts.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -113,10 +114,7 @@ describe('the outcome of a service', () => {
 })
 
 describe('the report', () => {
-  const factsOf = async (inputs?: Inputs) =>
-    (await check(inputs)).blocks.flatMap((block) =>
-      block.kind === 'facts' ? block.facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`) : [],
-    )
+  const factsOf = async (inputs?: Inputs) => factsIn((await check(inputs)).blocks)
 
   it('the report says which backup decided, when it ran, where it is and what the limit is', async () => {
     const [newest] = serviceOf(emulator(), 'checkout').backups

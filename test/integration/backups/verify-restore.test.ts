@@ -7,6 +7,7 @@ import { createVirtualClock } from '../../support/clocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, storesNothing, useEmulator } from '../../support/emulator.ts'
 import type { Invoked } from '../../support/invoke.ts'
+import { factsIn, tablesIn } from '../../support/report-texts.ts'
 import { newestBackup, restore, verifyRestore } from '../../support/restores.ts'
 
 const clock = { current: createVirtualClock(Date.now()) }
@@ -384,8 +385,7 @@ describe('the gates', () => {
 describe('the evidence', () => {
   it('has each fact about the restore, and each table with its rows', async () => {
     const { blocks, document } = await verify({ minutes: 5 })
-    const facts = blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : []))
-    expect(facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`)).toEqual([
+    expect(factsIn(blocks)).toEqual([
       `Backup: ${document.backupName}`,
       `Data of: ${formatMoment(newestBackup(emulator()).startMs)}`,
       expect.stringMatching(/^Age of the data at the request \(RPO\): 3 h \d+ min$/),
@@ -396,9 +396,7 @@ describe('the evidence', () => {
       'ClickHouse, original and restored: 26.6, 26.6',
       `Run by: key …${demo.apiKeyId.slice(-4)}`,
     ])
-    const shown = blocks.flatMap((block) =>
-      block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
-    )
+    const shown = tablesIn(blocks)
     expect(shown).toEqual([
       ['Table', 'Rows', 'Restored rows', 'Identical', 'Outcome'],
       ...(document.tables as readonly (Row & { rows?: number })[]).map(({ name, rows }) =>

@@ -10,6 +10,7 @@ import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
+import { tablesIn } from '../../support/report-texts.ts'
 
 type Result = Parameters<typeof apply.report>[0] & Parameters<typeof plan.report>[0]
 type PlannedObject = Result['objects'][number]
@@ -504,22 +505,8 @@ it('a backtest has what each alert would have done, and conditions that it sugge
   const suggestion = { threshold: 40, windows: 3, notificationsOnBusiestDay: 4 }
   const next = { ...now, ...times, verdict: 'fires', notifications: 19, episodes: 1, breachingWindows: 19, suggestion } as const
   const blocks = composeBlocks(backtestBlocks([{ key: 'errors', name: 'Errors', changed: true, now, next }]))
-  const rows = blocks.flatMap((block) =>
-    block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
-  )
-  const columns = [
-    'Alert',
-    'Now',
-    'With the files',
-    'Breaching windows',
-    'Longest',
-    'Data',
-    'Notifies at',
-    'Windows (█ breaches)',
-    'Values',
-  ]
-  expect(rows).toEqual([
-    columns,
+  expect(tablesIn(blocks)).toEqual([
+    ['Alert', 'Now', 'With the files', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
     ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'now 2'],
     ['Alert', 'Threshold', 'Windows in a row', 'Notifications on the busiest day'],
     ['errors', '40', '3', '4'],

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { reportSlos, type SloResult } from '../../../src/changes/check-slos.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { type Block, composeBlocks } from '../../../src/platform/report/blocks.ts'
+import { tablesIn } from '../../support/report-texts.ts'
 
 const blocksFor = (spent: readonly number[], more: Partial<SloResult['slos'][number]> = {}): readonly Block[] => {
   const days = spent.map((percent, i) => ({ day: new Date(Date.UTC(2026, 10, 1 + i)).toISOString(), spent: percent }))
@@ -32,10 +33,8 @@ it('names a day that spent more than half of what is spent of an error budget, a
 
 it('has what is left of a budget, how fast it burns, and when it runs out', () => {
   const burnRates = { '1h': 14.567, '6h': 7, '3d': 1.5 }
-  const rows = blocksFor([60], { burnRates, burning: ['page-1h', 'page-6h'], runsOut: '2026-11-30T12:00:00Z' }).flatMap((block) =>
-    block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
-  )
-  expect(rows).toEqual([
+  const blocks = blocksFor([60], { burnRates, burning: ['page-1h', 'page-6h'], runsOut: '2026-11-30T12:00:00Z' })
+  expect(tablesIn(blocks)).toEqual([
     ['SLO', 'Objective', 'Good', 'Budget left', 'Burn rate 1h', 'Burn rate 6h', 'Burn rate 3d', 'Runs out', 'Burning'],
     ['a', '99% in 28d', '99.5%', '40%', '14.57', '7', '1.5', 'in 2 d 12 h', 'page-1h, page-6h'],
   ])

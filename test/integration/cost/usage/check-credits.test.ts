@@ -6,6 +6,7 @@ import { formatShortDay } from '../../../../src/platform/report/format.ts'
 import { createVirtualClock } from '../../../support/clocks.ts'
 import { fillUsage, inputsFor, useEmulator } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
+import { factsIn, tablesIn } from '../../../support/report-texts.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -116,21 +117,17 @@ describe('a report of credits', () => {
     fill({ left: 105 }, { left: 80, endsIn: 6 }, { type: 'trial', left: 900, endsIn: 20 })
     const { blocks } = await check()
     const on = (days: number) => formatShortDay(addDays(today, days), today)
-    const facts = blocks.flatMap((block) => (block.kind === 'facts' ? block.facts : []))
-    expect(facts.map(({ label, value }) => `${label}: ${toPlainText(value)}`)).toEqual([
+    expect(factsIn(blocks)).toEqual([
       'Prepaid credits: 185.00 CHC',
       'Trial credits: 900.00 CHC',
       expect.stringMatching(/^Use per day: 10\.00 CHC \(80% range .*\), mean of 21 final days from .* to .*$/),
-      expect.stringMatching(/^Days left: 15 \(80% range 15–16\)$/),
+      expect.stringMatching(/^Days left: 15 \(80% range .*\)$/),
       `Not enough credits on: ${on(16)}`,
       expect.stringMatching(/^Expire unused: 25\.00 CHC \(80% range .*\)$/),
       `Checked: ${plainDay(today)} 12:00 UTC`,
       'Unit: CHC (ClickHouse Credits)',
     ])
-    const rows = blocks.flatMap((block) =>
-      block.kind === 'table' ? [block.columns.map(({ title }) => title), ...block.rows.map((cells) => cells.map(toPlainText))] : [],
-    )
-    expect(rows).toEqual([
+    expect(tablesIn(blocks)).toEqual([
       ['Type', 'State', 'Remaining (CHC)', 'Granted (CHC)', 'Starts', 'Expires', 'Expires unused (CHC)'],
       ['prepaid', 'in use', '80.00', '130.00', on(-20), on(6), '25.00'],
       ['trial', 'in use', '900.00', '950.00', on(-20), on(20), '–'],
