@@ -26,7 +26,7 @@ export interface Queried {
 /** What was read, or why it was not, as the end of a sentence. */
 export type Unread = { readonly unread: string }
 
-async function query({ api, service, backupMs, ...rest }: Queried, asked: Pick<SqlQuery, 'sql' | 'isOwn' | 'settings'>) {
+async function query({ api, service, backupMs, ...rest }: Queried, asked: Pick<SqlQuery, 'sql' | 'isOwn'>) {
   try {
     const answer = await api.runSql(service, { ...rest, ...asked, connectionId: '', startMs: 0, endMs: backupMs, isRepeated: true })
     return answer.kind === 'rows' ? answer.rows : { unread: whyNoRows(answer) }
@@ -37,14 +37,11 @@ async function query({ api, service, backupMs, ...rest }: Queried, asked: Pick<S
   }
 }
 
-/** Servers before 25.8 write whole numbers in JSON as texts, which are other values. */
-const ownQuery = { isOwn: true, settings: { output_format_json_quote_64bit_integers: 0 } } as const
-
 /** Why tables or rows were not read. */
 export class NotRead extends Error {}
 
 async function queryRows<T>(queried: Queried, sql: string, schema: z.ZodType<T>): Promise<T> {
-  const rows = await query(queried, { sql, ...ownQuery })
+  const rows = await query(queried, { sql, isOwn: true })
   const { data } = schema.safeParse(rows)
   if (data !== undefined) return data
   throw new NotRead(`${queried.mayWake ? '' : 'on the original, '}${'unread' in rows ? rows.unread : 'the answer has an unexpected form'}`)
@@ -124,7 +121,10 @@ const rankOf = (column: ListedColumn) =>
 export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly ListedColumn[] =>
   columns.filter(({ type }) => timeType.test(type)).toSorted((a, b) => compareText(rankOf(a), rankOf(b)))
 
-/** Types whose hash needs a recent server, or changes with its version. Their text does not. In a list, 1, '1' and NULL have other texts. */
+/**
+ * Types whose hash needs a recent server, or changes with its version. Their text does not, except that servers before 25.8 write the whole
+ * numbers of JSON in quotes; a role that only reads cannot set this. In a list, 1, '1' and NULL have other texts.
+ */
 const byText = /\b(?:JSON|Object|Dynamic|Variant|Geometry|QBit)\b/
 
 /** Aggregate states whose result does not depend on the order of merges, as the state itself does. */
@@ -137,7 +137,7 @@ const columnSql = ({ name }: ListedColumn) => `__source.${quoteName(name)}`
 /** What is compared of a column. Undefined where nothing stays the same in a restore. */
 export function comparedValue(column: ListedColumn, value = columnSql(column)): string | undefined {
   if (/(?<!Simple)AggregateFunction\(/.test(column.type)) return stableState.test(column.type) ? `finalizeAggregation(${value})` : undefined
-  return byText.test(column.type) ? `toString([${value}])` : value
+  return byText.test(column.type) ? `replaceRegexpAll(toString([${value}]), '"(-?[0-9]+)"', '\\\\1')` : value
 }
 
 /** Rows of a table that are read in groups. In `key` and `where`, `__t` is the time of a row in milliseconds, and `__h` the hash of its values. */
@@ -247,7 +247,7 @@ export async function readChanges(queried: Queried): Promise<z.output<typeof cha
   const sql = `SELECT database, table, command FROM system.mutations WHERE create_time > ${backupTime}
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
-  return changeRows.safeParse(await query(queried, { sql, ...ownQuery })).data ?? []
+  return changeRows.safeParse(await query(queried, { sql, isOwn: true })).data ?? []
 }
 
 /** The value of a query with one row and one column, or why there is none. */

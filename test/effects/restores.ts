@@ -26,10 +26,10 @@ const { values } = parseArgs({
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
-async function ask(url: string, sql: string, endMs = 0): Promise<string> {
-  // The default of servers before 25.8, which the settings of a query replace.
+async function ask(url: string, sql: string, more = ''): Promise<string> {
+  // The default of servers before 25.8.
   const older = url === values.original ? '&output_format_json_quote_64bit_integers=1' : ''
-  const response = await fetch(`${url}/?default_format=JSON&param_endDateMilliseconds=${endMs}${older}`, { method: 'POST', body: sql })
+  const response = await fetch(`${url}/?default_format=JSON${older}${more}`, { method: 'POST', body: sql })
   const body = await response.text()
   if (!response.ok) throw new Error(`${sql.slice(0, 200)}\n${body}`)
   return body
@@ -68,7 +68,8 @@ async function main(): Promise<number> {
     const times = { ...(await make(one, urls, `${directory}/${Date.now()}`)), nowMs: Date.now() }
     const answers: Record<string, Record<string, unknown>> = { original: {}, restored: {} }
     const answer = async (side: Side, sql: string, endMs: number): Promise<string> => {
-      const body = await ask(urls[side], sql, endMs)
+      // A role of ClickHouse Cloud that only reads cannot change settings.
+      const body = await ask(urls[side], sql, `&readonly=1&param_endDateMilliseconds=${endMs}`)
       Object.assign(answers[side] ?? {}, { [digestOfText(sql, 16)]: (JSON.parse(body) as { readonly data: unknown }).data })
       return body
     }

@@ -25,7 +25,6 @@ export interface SqlQuery {
   readonly settings?: {
     readonly max_execution_time?: number
     readonly use_query_condition_cache?: 0
-    readonly output_format_json_quote_64bit_integers?: 0
     /** Tables that are read as if they had no rows: `database.table`. */
     readonly emptyTables?: readonly string[] | undefined
   }

@@ -1,5 +1,5 @@
-// What verify-restore says of restores from ClickHouse 25.5 to 26.9, made with BACKUP and RESTORE, by the recorded answers to its queries.
-// `node test/effects/restores.ts` makes them again.
+// What verify-restore says of restores from one ClickHouse 26.9, which writes numbers in JSON as 25.5 does, to another, made with BACKUP and
+// RESTORE, by the recorded answers to its queries. `node test/effects/restores.ts` makes them again.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { digestOfText } from '../../../src/platform/core/digest.ts'

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { demo, type Service } from '../../../src/emulator/index.ts'
 import { formatLocation } from '../../../src/platform/core/diagnostics.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
+import { verdictLine } from '../../../src/platform/report/blocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { passed, written } from '../../support/declarations.ts'
 import { inputsFor, methodsOf, useEmulator } from '../../support/emulator.ts'
@@ -110,7 +112,7 @@ describe('one set of files for two services', () => {
     const headline = async (operation: string, changed: string): Promise<unknown> => {
       const { blocks } = await run(operation, 'staging', { files: { [path]: text.replace('note: Look', changed) } })
       const [first] = blocks
-      return first?.kind === 'verdict' ? first.line.map((part) => part.text).join('') : first
+      return first?.kind === 'verdict' ? toPlainText(verdictLine(first)) : first
     }
     expect(await headline('plan', 'note: Read')).toBe('Plan for shop, environment staging (1 to update)')
     expect(await headline('drift', 'note: Read')).toBe('shop has drifted in environment staging: 1 to update')
