@@ -125,7 +125,7 @@ describe('the days that credits last', () => {
   })
 
   it.each([0, 0.5, 0.7])(
-    'are inside of the 80%% range for at least 75%% of random organizations, where a day resembles the day before by %d',
+    'are inside of the range of 80 percent for at least three in four random organizations, where a day resembles the day before by %d',
     (similarity) => {
       // A linear congruential generator: the same organizations in every run.
       let state = 7
