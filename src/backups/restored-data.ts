@@ -122,8 +122,8 @@ export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly Listed
   columns.filter(({ type }) => timeType.test(type)).toSorted((a, b) => compareText(rankOf(a), rankOf(b)))
 
 /**
- * Types whose hash needs a recent server, or changes with its version. Their text does not, except that servers before 25.8 write the whole
- * numbers of JSON in quotes; a role that only reads cannot set this. In a list, 1, '1' and NULL have other texts.
+ * Types whose hash needs a recent server, or changes with its version. Their text does not: in a list, 1, '1' and NULL have other texts. But
+ * servers before 25.8 write the whole numbers of JSON in quotes, and a role that only reads cannot set this: there, 1 and "1" are equal.
  */
 const byText = /\b(?:JSON|Object|Dynamic|Variant|Geometry|QBit)\b/
 
@@ -137,7 +137,10 @@ const columnSql = ({ name }: ListedColumn) => `__source.${quoteName(name)}`
 /** What is compared of a column. Undefined where nothing stays the same in a restore. */
 export function comparedValue(column: ListedColumn, value = columnSql(column)): string | undefined {
   if (/(?<!Simple)AggregateFunction\(/.test(column.type)) return stableState.test(column.type) ? `finalizeAggregation(${value})` : undefined
-  return byText.test(column.type) ? `replaceRegexpAll(toString([${value}]), '"(-?[0-9]+)"', '\\\\1')` : value
+  if (!byText.test(column.type)) return value
+  return /\b(?:JSON|Object)\b/.test(column.type)
+    ? `replaceRegexpAll(toString([${value}]), '"(-?[0-9]+)"', '\\\\1')`
+    : `toString([${value}])`
 }
 
 /** Rows of a table that are read in groups. In `key` and `where`, `__t` is the time of a row in milliseconds, and `__h` the hash of its values. */

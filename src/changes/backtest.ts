@@ -59,7 +59,7 @@ export const backtest = defineOperation({
     quiet: z.int().describe('Alerts that would have stayed quiet.'),
     noData: z.int().describe('Alerts whose source had no data.'),
     notEstimable: z.int().describe('Alerts that cannot be estimated.'),
-    notifications: z.int().describe('Notifications of all alerts that can be estimated, as the files declare them.'),
+    notifications: z.int().describe('Notifications of all alerts that can be estimated, after the plan.'),
     requestCount: z.int().describe('Number of requests for values.'),
     incidentCount: z.int().describe('Incidents of the files.'),
     ...outcomeCounts,

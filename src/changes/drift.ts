@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, joinFirst, say, toPlainText, trusted, uncut } from '../platform/core/line.ts'
+import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -53,7 +53,7 @@ export const drift = defineOperation({
       withDiagnostics(result.diagnostics, [
         table(undefined, causes(result), {
           Objects: ({ names }) => joinFirst(10, names),
-          'Cause and next step': ({ who }) => who,
+          'Cause and next step': ({ who, isHeld }) => (isHeld ? say`Held, for the reason above` : who),
         }),
         {
           kind: 'list',
@@ -107,9 +107,9 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 const isInFile = ({ instance, madeFrom }: PlannedObject) => instance === undefined && madeFrom === undefined
 
 function whoActs(object: PlannedObject, result: PlanResult) {
-  const { action, origin, instance, madeFrom } = object
+  const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result.diagnostics)) return say`Apply changes nothing until the errors are corrected`
-  if (action === 'held') return say`Held, for the reason above`
+  if (action === 'held') return say`Held: ${join(notes.map(untrustedSentence), '; ')}`
   if (action === 'create') {
     const only = say`Only in the files. Apply creates it`
     const isRemovable = isInFile(object) && object.kind !== 'source' && result.environment === undefined
@@ -132,14 +132,16 @@ function whoActs(object: PlannedObject, result: PlanResult) {
 function causes(result: PlanResult) {
   const { objects, orphans } = result
   const all = [
-    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result) })),
+    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result), isHeld: object.action === 'held' })),
     ...orphans.map((object) => ({
       object,
+      isHeld: false,
       who: say`In no file. Pull with ${trusted(spellInput('select', 'key=KEY'))} adds it, apply with ${trusted(spellInput('prune'))} deletes it`,
     })),
   ]
   return [...Map.groupBy(all, ({ who }) => toPlainText(who)).values()].map((same) => ({
     who: same[0]?.who ?? [],
+    isHeld: same[0]?.isHeld === true,
     names: same.map(({ object }) => objectWords(object)),
   }))
 }

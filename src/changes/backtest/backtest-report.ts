@@ -94,7 +94,9 @@ export const backtestedAlert = z.object({
   name: z.string(),
   changed: z.boolean().describe('Whether the plan changes the alert, or what it compares.'),
   now: estimateSchema.optional().describe('The alert as the service has it. Absent for a new alert.'),
-  next: estimateSchema.optional().describe('The alert as the files declare it. Absent for one that is deleted.'),
+  next: estimateSchema
+    .optional()
+    .describe('The alert after the plan, which leaves a held one as it is. Absent for one that is deleted or not created.'),
 })
 
 export type BacktestedAlert = z.output<typeof backtestedAlert>

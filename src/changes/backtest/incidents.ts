@@ -196,7 +196,7 @@ export async function readAroundIncidents(
   const hasRowsBefore = createRowFinder()
   let requestCount = 0
   for (const incident of incidents) {
-    const queries = incident.alerts.map((key) => withoutStart(queryOf.get(key) ?? { reason: 'the plan deletes it' }))
+    const queries = incident.alerts.map((key) => withoutStart(queryOf.get(key) ?? { reason: 'it does not exist after the plan' }))
     const range = rangeAround(incident, queries, nowMs)
     const isOver = range.untilMs >= incident.endMs
     const wanted = isOver ? queries : queries.map(() => ({ reason: 'the incident is not over' }))

@@ -119,7 +119,7 @@ export function refusal({ newerFiles }: { readonly newerFiles?: NewerFiles | und
 export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
   const { objects, orphans, slos = [], uncheckedCount } = result
   const changed = objects.filter((one) => isDifference(one) && one.action !== 'held')
-  // Why they are held stands above, in the diagnostics.
+  // The diagnostics above say why they are held.
   const held = objects.filter(({ action, fields }) => action === 'held' && fields.length > 0).map((one) => ({ ...one, notes: [] }))
   const madeFrom = new Set(objects.filter(({ action }) => action !== 'unchanged').map((one) => one.madeFrom))
   const silent = slos.filter(({ key, noDataAlert }) => !noDataAlert && madeFrom.has(`slos.${key}`)).map(({ key }) => key)

@@ -208,7 +208,7 @@ async function openQueries(context: ReviewContext, planned: ServerPlan, outcomes
     outcomes === undefined ? `sources.${key}` : (outcomes.find(({ change }) => change.kind === 'source' && change.key === key)?.id ?? '')
   const changedSources = new Map(
     changesOf(plan.changes, 'source').flatMap((change) =>
-      isDifference(change) && !isDelete(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
+      isDifference(change) && !isDelete(change) && !isHeld(change) ? [[change.id ?? idOf(change.key), change] as const] : [],
     ),
   )
   const written = [...changedSources].map(([id, change]) => sourceSchema.parse({ ...desiredBody(change, kinds.source), id }))

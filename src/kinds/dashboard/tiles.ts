@@ -104,7 +104,7 @@ export function arrangeTiles(
 ): PlannedTiles & { readonly containers?: readonly Body[] } {
   if (queries === undefined) return { tiles }
   const body = stored === undefined ? {} : toDashboardBody(stored)
-  const declared = ownValue(value, 'containers')
+  const declared = ownValue(ownValue(value, 'raw'), 'containers') ?? ownValue(value, 'containers')
   const keepsContainers = declared === undefined && declaresNoTiles(spelled)
   const containers = listOf(keepsContainers ? body.containers : declared)
   const before = listOf(body.tiles).map((tile) => withoutLostContainer(tile, containers))
@@ -127,19 +127,21 @@ export function arrangeTiles(
   }
   const kept = before.filter(({ id }) => !ids.has(id) && stays(id))
   return {
-    tiles: [...placeQueries(known, queries, kept, before), ...kept],
+    tiles: placeQueries(known, queries, kept, before),
     keptTiles: { count: kept.length, haveOthers: kept.some(({ id }) => tileOwners?.ownerOf(id) === undefined) },
     ...(keepsContainers && containers.length > 0 && { containers }),
   }
 }
 
-function withoutLostContainer({ containerId, tabId, ...tile }: Body, containers: readonly Body[]): Body {
+/** Its place was one in the container. */
+function withoutLostContainer(tile: Body, containers: readonly Body[]): Body {
+  const { containerId, tabId, x: _, y: __, ...others } = tile
   const found = containers.find(({ id }) => id === containerId)
   const hasTab = tabId === undefined || listOf(found?.tabs).some(({ id }) => id === tabId)
-  return found === undefined || !hasTab ? tile : { ...tile, containerId, ...(tabId !== undefined && { tabId }) }
+  return containerId === undefined || (found !== undefined && hasTab) ? tile : others
 }
 
-/** A stored tile keeps its place, unless a tile of the file is there. The others are placed around all tiles. */
+/** With `others`. A stored tile keeps its place, unless a tile of the file is there. Those without a place are placed around all tiles. */
 function placeQueries(
   known: readonly Body[],
   queries: ReadonlyMap<string, string>,
@@ -151,17 +153,17 @@ function placeQueries(
   const kept = new Map(
     known.flatMap((tile) => {
       const old = isQuery(tile) && tile.id !== undefined ? before.find(({ id }) => id === tile.id) : undefined
-      if (old === undefined) return []
+      if (old?.x === undefined) return []
       const place = Object.fromEntries(['x', 'y', 'w', 'h', 'containerId', 'tabId'].map((field) => [field, old[field]]))
       const moved: Body = { ...tile, ...withoutUndefined(place) }
       const around = ofFile.filter((one) => gridOf(one) === gridOf(moved))
       return findOverlaps([...around, moved].map(toPlace)).at(-1) === undefined ? [[tile, moved] as const] : []
     }),
   )
-  const fresh = known.filter((tile) => isQuery(tile) && !kept.has(tile))
-  const around = [...ofFile, ...others, ...kept.values()].filter(({ containerId }) => containerId === undefined)
+  const fresh = [...known.filter((tile) => isQuery(tile) && !kept.has(tile)), ...others.filter(({ x }) => x === undefined)]
+  const around = [...ofFile, ...others, ...kept.values()].filter(({ containerId, x }) => containerId === undefined && x !== undefined)
   const places = placeTiles([...around.map(toPlace), ...fresh.map(({ w, h }) => ({ w: Number(w), h: Number(h) }))]).slice(around.length)
-  return known.map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
+  return [...known, ...others].map((tile) => kept.get(tile) ?? { ...tile, ...places[fresh.indexOf(tile)] })
 }
 
 const toPlace = ({ x, y, w, h }: Body): Place => ({ x: Number(x), y: Number(y), w: Number(w), h: Number(h) })

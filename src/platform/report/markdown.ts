@@ -91,7 +91,8 @@ function blockMarkdown(block: Exclude<Block, { kind: 'footer' }>, space: Space) 
       const whole = verdictLine(block)
       const below = toPlainText(whole).length > maxTitleLength ? block.reason : undefined
       const title = `### ${statusLooks[block.status].sign} ${lineMarkdown(below === undefined ? whole : block.line, linkTo)}`
-      return below === undefined ? title : `${title}\n\n${capitalize(lineMarkdown(below, linkTo))}`
+      const text = lineMarkdown(below ?? [], linkTo)
+      return below === undefined ? title : `${title}\n\n${/^[a-z]+ /.test(text) ? capitalize(text) : text}`
     }
     case 'paragraph':
       return lineMarkdown(block.line, linkTo)

@@ -66,15 +66,17 @@ export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]
     ...(step.pair?.declared.unresolved && { fields: [], isBlocked: true, origin: undefined }),
   }
   if (held.isError) return held
-  const since = 'what is missing was renamed or deleted in the service since the last apply'
-  return { ...held, origin: 'service', remedies: [since, 'after a rename, run pull to write the new name'] }
+  const reason = toText([why.reason, 'What is missing was renamed or deleted in the service since the last apply'])
+  return { ...held, origin: 'service', reason, remedies: ['after a rename, run pull to write the new name'] }
 }
 
 /** What to do is after a semicolon, if the message says it. */
 export function toHold(problems: readonly { readonly message: string }[]): Hold {
-  const reason = problems.map(({ message }) => message).join('. ')
-  return { reason: reason.replaceAll('?. ', '? '), remedies: reason.includes('; ') ? [] : ['correct the file or the service'] }
+  const reason = toText(problems.map(({ message }) => message))
+  return { reason, remedies: reason.includes('; ') ? [] : ['correct the file or the service'] }
 }
+
+const toText = (sentences: readonly string[]): string => sentences.join('. ').replaceAll('?. ', '? ')
 
 function toHeld(change: HeldStep['change'], isError: boolean) {
   const { kind, key, name, location, fields, keptTiles, id, stored } = change
@@ -214,8 +216,8 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
   const effect = alike.every(({ id, candidates }) => id === undefined && candidates === undefined)
     ? `does not create ${it}`
     : `leaves ${it} ${asItIs}`
-  const advice = remedies.length === 0 ? '' : `. ${capitalize(remedies.join('; '))}`
-  const message = `${firstOf(maxNamed, [...names])}: apply ${effect}${isError && deletes ? ', and deletes nothing' : ''}: ${reason}${advice}`
+  const advice = remedies.length === 0 ? [] : [capitalize(remedies.join('; '))]
+  const message = `${firstOf(maxNamed, [...names])}: apply ${effect}${isError && deletes ? ', and deletes nothing' : ''}: ${toText([reason, ...advice])}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
 

@@ -277,10 +277,9 @@ function spellChange(
   const tilesOf = (id: unknown): readonly Body[] => others.declaredTiles.get(id) ?? others.tilesOf(id)
   const before = kind.toFile(declared, { ...context, tilesOf })
   const after = kind.toFile(managedPart(pulled, declared, kind.schema), context)
-  // The plan leaves the tile of a held query as it is, and so does not have the source of the file.
-  const source = isHeld(change) ? valueAt(one.value, ['query', 'source']) : undefined
-  const { query } = before
-  return { before: source === undefined || !isMapping(query) ? before : { ...before, query: { ...query, source } }, after }
+  // The plan leaves the tile of a held query as it is, and so does not have the query of the file.
+  const query = isHeld(change) ? ownValue(spelled, 'query') : undefined
+  return { before: query === undefined || before.query === undefined ? before : { ...before, query }, after }
 }
 
 type PlaceOf = (one: NewObject, fields: Body) => string

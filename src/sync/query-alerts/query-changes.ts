@@ -7,7 +7,7 @@ import { displayTypeOf } from '../../kinds/dashboard/dashboard-wire.ts'
 import { withoutKept } from '../../kinds/dashboard/tiles.ts'
 import { type Body, type FileContext, listOf } from '../../kinds/kind.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
-import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld } from '../decide/change.ts'
+import { type Change, changesOf, type Delete, type Held, isDelete, isDifference, isHeld, type Origin } from '../decide/change.ts'
 import type { NewObject } from '../pull/select.ts'
 import { isMadeForQueries, queriedKeys } from './query-alerts.ts'
 
@@ -18,6 +18,7 @@ export function changesInFiles(changes: readonly Change[], objects: readonly Dec
   const ofAlerts = new Map<string, FieldChange[]>()
   const left = new Map<Change, readonly FieldChange[]>()
   const notes = new Map<string, string>()
+  const origins = new Map<string, Origin | undefined>()
   for (const change of changesOf(changes, 'dashboard')) {
     const declared = dashboards.get(change.key)
     if (isDelete(change) || isHeld(change) || declared?.queries === undefined) continue
@@ -30,6 +31,7 @@ export function changesInFiles(changes: readonly Change[], objects: readonly Dec
       if (label === undefined || key === undefined) return !(declaresNoTiles(declared.spelled) && field.path.startsWith('tiles'))
       const path = pathInAlert(field.path.slice(label.length + 1), field.before === undefined)
       if (path !== undefined) ofAlerts.set(key, [...(ofAlerts.get(key) ?? []), { ...field, path }])
+      origins.set(key, 'origin' in change ? change.origin : undefined)
       return false
     })
     if (others.length < change.fields.length) left.set(change, others)
@@ -39,7 +41,7 @@ export function changesInFiles(changes: readonly Change[], objects: readonly Dec
     if (isMachinery(change, left.get(change))) return undefined
     if (change.kind === 'alert' && queried.has(change.key)) {
       const note = notes.get(change.key) ?? []
-      return withQuery({ ...change, notes: change.notes.concat(note) }, ofAlerts.get(change.key) ?? [])
+      return withQuery({ ...change, notes: change.notes.concat(note) }, ofAlerts.get(change.key) ?? [], origins.get(change.key))
     }
     const fields = left.get(change)
     if (fields === undefined) return change
@@ -83,7 +85,8 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
 /** The file has no tile. */
 const tileName = 'tile.name'
 
-function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[]): Change {
+/** `ofDashboard`: what changed in any of its tiles. */
+function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[], ofDashboard: Origin | undefined): Change {
   // A new dashboard and tile are made for the query.
   const isMade = (path: string): boolean => change.action === 'create' && ['source', 'dashboard', 'tile'].includes(path)
   const own = change.fields.filter(({ path }) => !isMade(path))
@@ -91,11 +94,11 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
   const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]
   if (query.length === 0 || change.action === 'create' || change.action === 'release') return { ...change, fields }
   const isMarked = change.action === 'unchanged' || change.action === 'mark'
-  return {
-    ...change,
-    fields,
-    ...(isMarked && { action: 'update' as const, origin: change.action === 'unchanged' ? ('service' as const) : ('files' as const) }),
-  }
+  const ofAlert: Origin | undefined =
+    change.action === 'unchanged' ? 'service' : isMarked ? 'files' : 'origin' in change ? change.origin : undefined
+  const isBoth = ofAlert === 'files' && (ofDashboard === 'service' || ofDashboard === 'both')
+  const origin = isBoth ? 'both' : ofAlert
+  return { ...change, fields, ...(isMarked && { action: 'update' as const }), ...(origin !== undefined && { origin }) }
 }
 
 // What `pull` writes of alerts that were applied with a query: files have the query, and not its tile.

@@ -460,6 +460,29 @@ describe('prune of alerts with a query', () => {
       }
     }))
 
+  it('are updated, not marked, and say which sides changed, as do those that are held', () =>
+    site(async (one) => {
+      const of = (where: string, threshold = 10) => file({ alerts: { errors: { ...errors, query: count(where), threshold } } })
+      await one.apply(of('SeverityText:fatal'))
+      expect((await one.apply(of('SeverityText:error'))).objects).toMatchObject([{ key: 'errors', action: 'update', outcome: 'updated' }])
+      const [tile] = boards().flatMap(({ tiles }) => tiles)
+      Object.assign(tile ?? {}, { config: { ...tile?.config, select: [{ aggFn: 'count', where: 'SeverityText:warn' }] } })
+      const originOf = async (content: object) => (await one.plan(file(content))).objects.map(({ origin }) => origin)
+      expect(await originOf(of('SeverityText:error')['observability/a.yml'])).toEqual(['service'])
+      expect(await originOf(of('SeverityText:error', 20)['observability/a.yml'])).toEqual(['both'])
+      expect(await originOf(of('SeverityText:info')['observability/a.yml'])).toEqual(['both'])
+      Object.assign(alertNamed(errors.name) ?? {}, { threshold: 33 })
+      const content = of('SeverityText:info', 12)
+      expect(await one.plan(content)).toMatchObject({ toHold: 1 })
+      const { writtenFiles } = await one.pull(content, undefined, {
+        only: 'declared',
+        select: [{ field: 'key', value: 'errors' }] as never,
+      })
+      const [pulled] = writtenFiles
+      expect(pulled?.content).toContain('SeverityText:warn')
+      expect(await one.plan({ 'observability/a.yml': pulled?.content })).toMatchObject({ toHold: 0, changed: false })
+    }))
+
   it('stay in a row that a person added where the file declares no tiles, and leave one that the file drops', () =>
     site(async (one) => {
       const row = { id: 'row', title: 'Row', collapsed: false }
@@ -485,6 +508,25 @@ describe('prune of alerts with a query', () => {
         ])
         expect((await one.plan(files)).objects.find(({ key }) => key === 'shop')).toMatchObject({ action: 'unchanged' })
       }
+    }))
+
+  it('stay in a row of raw, and leave several rows for places of their own', () =>
+    site(async (one) => {
+      const shop = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Shop')
+      const own = { name: 'Own', w: 8, h: 4, config: { displayType: 'number', ...count('a') } }
+      const row = (id: string) => ({ id, title: id, collapsed: false })
+      const alerts = { errors: { ...errors, dashboard: 'shop' }, slow: { ...slow, dashboard: 'shop' } }
+      const raw = { containers: [row('one'), row('two')] }
+      const files = file({ dashboards: { shop: { name: 'Shop', raw, tiles: [own] } }, alerts })
+      await one.apply(files)
+      for (const [i, name] of [errors.name, slow.name].entries())
+        Object.assign(shop()?.tiles.find((tile) => tile.name === name) ?? {}, { containerId: raw.containers[i]?.id, x: 8, y: 0 })
+      expect(await one.plan(files)).toMatchObject(emptyPlan)
+      const left = file({ dashboards: { shop: { name: 'Shop', tiles: [own] } }, alerts })
+      await one.apply(left)
+      const places = shop()?.tiles.map(({ containerId, x, y }) => JSON.stringify([containerId, x, y])) ?? []
+      expect([new Set(places).size, places.filter((place) => place.includes('one') || place.includes('two'))]).toEqual([3, []])
+      expect(await one.plan(left)).toMatchObject(emptyPlan)
     }))
 
   it('W20: prunes a tile by what the marker of its alert says, whatever the names are', () =>
