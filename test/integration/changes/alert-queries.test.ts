@@ -474,10 +474,7 @@ describe('prune of alerts with a query', () => {
       Object.assign(alertNamed(errors.name) ?? {}, { threshold: 33 })
       const content = of('SeverityText:info', 12)
       expect(await one.plan(content)).toMatchObject({ toHold: 1 })
-      const { writtenFiles } = await one.pull(content, undefined, {
-        only: 'declared',
-        select: [{ field: 'key', value: 'errors' }] as never,
-      })
+      const { writtenFiles } = await one.pull(content, undefined, { only: 'declared' })
       const [pulled] = writtenFiles
       expect(pulled?.content).toContain('SeverityText:warn')
       expect(await one.plan({ 'observability/a.yml': pulled?.content })).toMatchObject({ toHold: 0, changed: false })
