@@ -1,4 +1,3 @@
-import { posix } from 'node:path'
 import * as z from 'zod'
 import type { Body } from '../../kinds/kind.ts'
 import { sectionNames } from '../../kinds/kind-names.ts'
@@ -68,7 +67,7 @@ const details = z.object({
   differing: z.int().describe('Rules whose values differ, with `check`.'),
   dashboards: z.array(importedDashboard).describe('All dashboards, with each loss in a sentence.'),
   rules: z.array(importedRule).describe('All rules, in the order of the files, with each difference in a sentence.'),
-  notes: z.array(z.string()).describe('What stays in Grafana, alerts of tiles, and files in the form of the provisioner.'),
+  notes: z.array(z.string()).describe('What stays in Grafana, alerts of tiles, and what to know about files.'),
   written: z.boolean().describe('Whether the files were written.'),
   files: z.array(z.object({ path: z.string(), content: z.string(), size: z.int() })).describe('The declarations by file.'),
 })
@@ -114,11 +113,14 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
   const written = counts.exact + counts.changed > 0 && (counts.refused + differing === 0 || given.allowPartial)
   const places = { directory: given.directory.replace(/(?<!\/)\/+$/, ''), names: new Set<string>(), kinds }
   const files = [...toDashboardFiles(dashboards, places, keys), ...toRuleFiles(imported, places, dashboardKeys)]
-  if (written) await refuseExisting(context, files, places.directory)
   const ofAlerts = dashboards.flatMap(({ location, alerts = [] }) =>
     alerts.length === 0 ? [] : [`${location}: ${plural(alerts.length, 'alert')} of its tiles, under alerts`],
   )
-  const notes = [...read.flatMap((one) => one.notes), ...ofAlerts]
+  const notes = [
+    ...read.flatMap((one) => one.notes),
+    ...ofAlerts,
+    ...(written ? await refuseExisting(context, files, places.directory) : []),
+  ]
   const shownDashboards = dashboards.map(({ declared: _, alerts: __, ...one }) => one)
   return { ...counts, differing, dashboards: shownDashboards, rules: shown, notes, written, files }
 }
@@ -180,22 +182,29 @@ function toRuleFiles(imported: readonly Imported[], places: Places, dashboards: 
 }
 
 /** A file may have been edited, renamed or moved since the last import. */
-async function refuseExisting({ files }: ImportContext, wanted: Result['files'], directory: string): Promise<void> {
-  const contents = new Map(wanted.map(({ path, content }) => [posix.normalize(path), content]))
-  const ofWanted = new Set([...contents].flatMap(([path, content]) => keysIn(content, path)))
-  const { paths } = await files.find([directory], 'directory')
-  const [edited, repeated]: [string[], string[]] = [[], []]
-  for (const path of paths) {
-    const content = await files.read(path, 'directory').catch(() => undefined)
-    const wantedContent = contents.get(path)
-    if (wantedContent !== undefined) edited.push(...(content === wantedContent ? [] : [path]))
-    else repeated.push(...keysIn(content ?? '', path).flatMap((key) => (ofWanted.has(key) ? `${key} in ${path}` : [])))
+async function refuseExisting({ files }: ImportContext, wanted: Result['files'], directory: string): Promise<string[]> {
+  // No escape works for all of these.
+  const find = async (path: string, rest = '') => (await files.find([path.replace(/[*?[\]{}()!+@\\]/g, '?') + rest], 'directory')).paths
+  const [own, existing]: [string[], string[]] = [[], []]
+  for (const { path, content } of wanted) {
+    const found = await find(path)
+    own.push(...found)
+    const current = await files.read(path, 'directory').catch((thrown: Error) => {
+      if (found.length === 0 && thrown.message.includes('does not exist')) return content
+      throw thrown
+    })
+    if (current !== content) existing.push(`other content in ${path}`)
   }
-  const advice = 'remove what you did not edit since the last import and run it again, or choose another directory'
-  if (edited.length > 0) throw inputError('directory', `has ${firstOf(10, edited)} already, with other content; ${advice}`)
-  const [is, them] = repeated.length === 1 ? ['is', 'it'] : ['are', 'them']
-  if (repeated.length > 0)
-    throw inputError('directory', `${firstOf(10, repeated)} ${is} declared already; keep ${them}, or remove ${them} and run import again`)
+  const keys = wanted.flatMap(({ path, content }) => keysIn(content, path))
+  const paths = await find(directory, '/{,!(node_modules)/**/}*.{yml,yaml,json}').catch(() => undefined)
+  for (const path of paths ?? []) {
+    const content = own.includes(path) ? '' : await files.read(path, 'directory').catch(() => '')
+    if (keys.some((key) => content.includes(key.replace(/.*\./, ''))))
+      existing.push(...keysIn(content, path).flatMap((key) => (keys.includes(key) ? `${key} in ${path}` : [])))
+  }
+  const advice = 'remove what you did not edit and run import again, or choose another directory'
+  if (existing.length > 0) throw inputError('directory', `already has ${firstOf(10, existing)}; ${advice}`)
+  return paths ? [] : [`${directory} has too many files to look for the same keys`]
 }
 
 /** `dashboards.orders`; none of a file that cannot be read. */

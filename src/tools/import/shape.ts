@@ -242,11 +242,12 @@ function typeOf(expression: string): string {
 function typeOfTerms(terms: string) {
   const whole = terms
     .trim()
-    .replace(/^select (.*?) (?:as \w+ )?from (?!.*\b(?:union|except|intersect)\b).*/, '$1')
+    // A subquery may be NULL.
+    .replace(/^select (.*?) (?:as \w+ )?from (?!.*\b(?:union|except|intersect)\b).*/, (_, one) => one.replace('Count', 'Number'))
     .replace(/Quantity(?= ?[*/])|(?<=[*/] ?)Quantity/g, 'Number')
   if (Object.hasOwn(callTypes, whole)) return whole
   const isOther = /[^\w .<>=!+*/%-]|\b(?:case|select|null)\b/.test(whole)
   // A comparison with AND and a Bool is a Bool.
-  const isNumeric = (one: string) => /[<>=]|^(?:Count|Number|[-+*/%. ])+$/.test(one)
+  const isNumeric = (one: string) => /[<>=]|^(?:[-+*/%. ]*(?:Count|Number))+$/.test(one)
   return !isOther && whole.split(/ (?:and|or) /).every(isNumeric) ? 'Number' : 'other'
 }

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { demo, type RunSql, startEmulator } from '../../../../src/emulator/index.ts'
 import { createClient } from '../../../../src/index.ts'
@@ -105,12 +105,57 @@ alerts:
     for (const file of ['checkout', 'shop']) await writeFile(join(directory, `observability/${file}.yml`), 'alerts: {}\n')
     const { exitCode, stderr } = await importFile('*.yml', '--allow-partial')
     const several =
-      'has observability/checkout.yml, observability/shop.yml already, with other content; remove what you did not edit since the last import and run it again, or'
+      'already has other content in observability/shop.yml, other content in observability/checkout.yml; remove what you did not edit and run import again, or'
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
     await importFile('rules.yml', '--directory', 'a[b]')
     await writeFile(join(directory, 'a[b]/checkout.yml'), 'alerts: {}\n')
-    expect((await importFile('rules.yml', '--directory', 'a[b]')).stderr).toContain('has a[b]/checkout.yml already')
+    expect((await importFile('rules.yml', '--directory', 'a[b]')).stderr).toContain('already has other content in a[b]/checkout.yml')
+  })
+
+  it('overwrites no edited file, whatever way its directory is written', async () => {
+    const ways = [join(directory, 'abs'), `../${basename(directory)}/back`, 'a{b,c}', 'a\\b', '!a', 'a?b(c)', '.hidden/x', './/d/../e', '.']
+    for (const way of ways) {
+      const importInto = () => importFile('rules.yml', '--directory', way)
+      const path = join(resolve(directory, way), 'checkout.yml')
+      expect([way, (await importInto()).exitCode]).toEqual([way, 0])
+      expect([way, (await importInto()).exitCode]).toEqual([way, 0])
+      for (const [edited, reason] of [
+        ['# edited\nalerts: {}\n', 'already has other content in '],
+        [Buffer.from([0xe4]), 'is not UTF-8'],
+      ] as const) {
+        await writeFile(path, edited)
+        const { exitCode, stderr } = await importInto()
+        expect([way, exitCode, stderr]).toEqual([way, 2, expect.stringContaining(reason)])
+        expect(await readFile(path)).toEqual(Buffer.from(edited))
+      }
+      await rm(path)
+      await symlink('nowhere', path)
+      const unreadable = await importInto()
+      expect([way, unreadable.exitCode, unreadable.stderr]).toEqual([way, 2, expect.stringContaining('does not exist or cannot be read')])
+      await rm(path)
+      await writeFile(join(dirname(path), 'shop.yml'), 'alerts: { ingestion-lags: {} }')
+      const declared = await importInto()
+      expect([way, declared.exitCode, declared.stderr]).toEqual([way, 2, expect.stringContaining('alerts.ingestion-lags in ')])
+      await rm(dirname(path) === directory ? join(directory, 'shop.yml') : dirname(path), { recursive: true })
+    }
+  })
+
+  it('ignores node_modules, and says when a directory has too many files to search', async () => {
+    const fill = async (parent: string): Promise<void> => {
+      for (let i = 0; i <= 1000; i++) {
+        await mkdir(join(directory, parent, String(i)), { recursive: true })
+        await writeFile(join(directory, parent, String(i), 'package.json'), '{ "alerts": { "ingestion-lags": 1 } }')
+      }
+    }
+    await fill('node_modules')
+    const first = await importFile('rules.yml', '--directory', '.')
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.not.stringContaining('too many files')])
+    await fill('many')
+    const second = await importFile('rules.yml', '--directory', '.')
+    expect([second.exitCode, second.stdout]).toEqual([0, expect.stringContaining('. has too many files to look for the same keys')])
+    await writeFile(join(directory, 'checkout.yml'), '# edited\n')
+    expect((await importFile('rules.yml', '--directory', '.')).stderr).toContain('already has other content in ./checkout.yml')
   })
 
   it('declares nothing twice in its directory, also after a file of an earlier import was renamed', async () => {
@@ -127,7 +172,7 @@ alerts:
       const keys = ['dashboards.checkout-errors', 'alerts.ingestion-lags', 'alerts.checkout-has-errors']
       expect(exitCode).toBe(2)
       for (const key of keys) expect(stderr).toContain(`${key} in observability/grafana/team/shop.yml`)
-      expect(stderr).toContain('are declared already; keep them, or remove them and run import again')
+      expect(stderr).toContain('; remove what you did not edit and run import again')
       await expect(read(`${path}/checkout.yml`)).rejects.toThrow('ENOENT')
     }
     expect((await importFile('rules.yml', '--directory', 'other')).exitCode).toBe(0)

@@ -519,6 +519,9 @@ it('an expression is known to be a number only where it is one whatever its colu
     '(max(Timestamp))',
     '(max(Timestamp)) - 60',
     '(SELECT any(TraceId) FROM otel_traces)',
+    '(SELECT * FROM v)',
+    '-(SELECT * FROM v)',
+    '(SELECT + FROM v)',
     "(SELECT count() FROM otel_traces UNION ALL SELECT 'x')",
     'CASE WHEN count() > 5 THEN max(Timestamp) ELSE min(Timestamp) END',
     "count() > 5 ? 'bad' : 'ok'",
@@ -605,6 +608,11 @@ it('a count is certain only where its function always returns a whole number', (
   const missingOf = (expression: string) => toAlertSql(`SELECT ${expression} FROM x`, undefined, undefined)
   for (const one of ['count()', 'uniqExactIf(a, b)', 'countMerge(c)'])
     expect([one, missingOf(one)]).toMatchObject([one, { missing: 'never', isWhole: true }])
+  const subqueries = ['', ' GROUP BY s LIMIT 1', ' HAVING count() > 1', ' LIMIT 0', ' OFFSET 1'].map(
+    (end) => `(SELECT count() FROM t${end})`,
+  )
   for (const one of ['countOrNull()', 'uniqIfOrNull(a, b)', 'countState()', 'countResample(0, 10, 1)(n, n)'])
     expect([one, missingOf(one)]).toMatchObject([one, { missing: 'number', isWhole: false }])
+  for (const one of subqueries)
+    expect([one, toAlertSql(`SELECT ${one} AS v`, undefined, undefined)]).toMatchObject([one, { missing: 'number', isWhole: false }])
 })
