@@ -10,9 +10,6 @@ import { minifyFiles } from './scripts/minify.ts'
 // the slowest compiler is worth its time. Together 7% less time.
 setFlagsFromString('--single-threaded')
 setFlagsFromString('--no-opt')
-// Fewer collections, each of which costs by what is alive: 5% less time.
-setFlagsFromString('--min-semi-space-size=64')
-setFlagsFromString('--max-semi-space-size=64')
 
 const project = (name: string, include: string, timeout = 60_000): TestProjectInlineConfiguration => ({
   extends: true,
