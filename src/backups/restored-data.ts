@@ -121,10 +121,8 @@ const rankOf = (column: ListedColumn) =>
 export const timeColumnsOf = (columns: readonly ListedColumn[]): readonly ListedColumn[] =>
   columns.filter(({ type }) => timeType.test(type)).toSorted((a, b) => compareText(rankOf(a), rankOf(b)))
 
-/**
- * Types whose hash needs a recent server, or changes with its version. Their text does not: in a list, 1, '1' and NULL have other texts. But
- * servers before 25.8 write the whole numbers of JSON in quotes, and a role that only reads cannot set this: there, 1 and "1" are equal.
- */
+// Types whose hash needs a recent server, or changes with its version. In the text of a list, 1, '1' and NULL differ. But servers before 25.8
+// quote the whole numbers of JSON, and a role that only reads cannot set this: there, 1 and "1" are equal.
 const byText = /\b(?:JSON|Object|Dynamic|Variant|Geometry|QBit)\b/
 
 /** Aggregate states whose result does not depend on the order of merges, as the state itself does. */
