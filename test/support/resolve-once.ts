@@ -5,7 +5,7 @@ declare global {
   var isResolvedOnce: true | undefined
 }
 
-// Each test file loads this one anew.
+// Each test file loads this file again.
 if (!globalThis.isResolvedOnce) {
   globalThis.isResolvedOnce = true
   const resolved = new Map<string, ResolveFnOutput>()
