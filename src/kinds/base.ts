@@ -43,32 +43,38 @@ function markerText(kind: BasedKind, stored: StoredObject) {
 export interface CurrentObject {
   readonly kind: BasedKind
   readonly stored: StoredObject
-  readonly desired: Body
-  readonly common: CommonValues
+  /** With the ids of the stored object. */
+  readonly declared: Body
+  common(): CommonValues
 }
 
 /**
  * Whether the object is still as a base has it; undefined for a base that is missing, or of another format. Fields that the server fills in
  * everywhere may be in the base or not, and so may the fields that a file leaves to the service.
  */
-export function isAsBase(base: string | undefined, { kind, stored, desired, common }: CurrentObject, isEntry = false): boolean | undefined {
+export function isAsBase(
+  base: string | undefined,
+  { kind, stored, declared, common }: CurrentObject,
+  isEntry = false,
+): boolean | undefined {
   if (!base?.startsWith(`${baseFormat}.`)) return undefined
   const body = kind.toBody(stored)
-  const declared = kind.withStoredIds(desired, body)
   const marker = isEntry ? markerText(kind, stored) : undefined
   const isBase = (one: Body, by: Body | undefined) => base === baseText(isEntry ? [covered(kind, one, by), marker] : covered(kind, one, by))
+  // A file of today can declare what the one of the base did not.
+  const isBaseWithout = (paths: readonly FieldPath[]) => {
+    const cut = withoutFields(body, paths)
+    return isBase(cut, declared) || isBase(cut, undefined)
+  }
+  if (isBaseWithout([])) return true
   const added = Map.groupBy(undeclaredFields({ stored: body, declared, declaredAsSent: declared }, kind), ({ place }) => place)
   const groups: readonly (readonly FieldPath[])[] = [
     ...(kind.newerFields ?? []).map((field) => [[field]]),
-    ...[...added].flatMap(([place, fields]) => (common.has(place) ? [fields.map(({ path }) => path)] : [])),
+    ...[...added].flatMap(([place, fields]) => (common().has(place) ? [fields.map(({ path }) => path)] : [])),
   ]
   // Each group doubles the number of subsets.
-  const cuts = groups.length > 6 ? [[], groups.flat()] : subsetsOf(groups).map((some) => some.flat())
-  return cuts.some((paths) => {
-    const cut = withoutFields(body, paths)
-    // A file of today can declare what the one of the base did not.
-    return isBase(cut, declared) || isBase(cut, undefined)
-  })
+  const cuts = groups.length > 6 ? [groups.flat()] : subsetsOf(groups).map((some) => some.flat())
+  return cuts.some(isBaseWithout)
 }
 
 const subsetsOf = <T>([first, ...others]: readonly T[]): readonly (readonly T[])[] =>
@@ -176,7 +182,8 @@ let formCount = 0
 
 const idOfForm = oncePer((_: z.ZodObject) => ++formCount)
 
-const withoutFields = (stored: Body, paths: readonly FieldPath[]): Body => mapForms(stored, undefined, cutting, paths)
+const withoutFields = (stored: Body, paths: readonly FieldPath[]): Body =>
+  paths.length === 0 ? stored : mapForms(stored, undefined, cutting, paths)
 
 /** The paths are those below the value. */
 const cutting: FormWalk<readonly FieldPath[]> = {

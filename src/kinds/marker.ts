@@ -1,5 +1,6 @@
 // The ownership marker inside an object. It holds project and key, and the base: digests of the declaration that was last applied, and of the
 // object as it was stored then. There is no state file: deleting the marker releases the object.
+import { oncePer } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 
 interface MarkerFields {
@@ -87,11 +88,12 @@ function readParts(parts: readonly string[]) {
   return { repository: repository === '-' ? undefined : repository, isAdopted: letter === 'a', ...(base !== undefined && { base }) }
 }
 
+const onOwnLine = oncePer(({ source }: RegExp) => new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${source}(?=[ \\t\\r]*(?:$|\\n))`, 'g'))
+
 /** The last one on a line of its own, or else the last one. Others are ordinary text. */
 function findMarker(text: string, pattern: RegExp) {
-  if (!text.includes('watchkeeper')) return undefined
-  const ofOwnLine = new RegExp(`(?<=(?:^|\\n)[^\\S\\n]*)${pattern.source}(?=[ \\t\\r]*(?:$|\\n))`, 'g')
-  const match = [...text.matchAll(ofOwnLine)].at(-1) ?? [...text.matchAll(pattern)].at(-1)
+  if (text.search(pattern) < 0) return undefined
+  const match = [...text.matchAll(onOwnLine(pattern))].at(-1) ?? [...text.matchAll(pattern)].at(-1)
   return match && { match, above: text.slice(0, match.index), below: text.slice(match.index + match[0].length) }
 }
 

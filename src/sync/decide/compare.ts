@@ -101,19 +101,21 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, context: Objec
   const differences = diffSides(kind, sides)
   if (kind.ownership === 'identity') return { body, sides, digest, fields: differences, isBaseLatest: true, isDecided: false }
   const entry = adoptedIds(declared.value.adopt).find(({ id }) => id === stored.id)
-  const current = () => ({ kind, stored, desired: body, common: context.common() })
-  const fits = entry !== undefined && isAsBase(entry.base, current(), true) === true
+  const current = { kind, stored, declared: sides.declaredAsSent, common: context.common }
+  const fits = entry !== undefined && isAsBase(entry.base, current, true) === true
   const isDecided = fits && entry.declared === 'files'
+  const common = { body, sides, digest, isBaseLatest: true, isDecided }
+  if (differences.length === 0) {
+    const isBaseLatest = marker === undefined || !isMarkerFree(context) || isAsBase(marker.base, current) !== false
+    return { ...common, isBaseLatest, fields: [] }
+  }
   const base = fits ? { isStored: true, declared: entry.declared } : readBase(marker, entry, current)
-  const isBaseLatest =
-    marker === undefined || differences.length > 0 || !isMarkerFree(context) || isAsBase(marker.base, current()) !== false
-  const common = { body, sides, digest, isBaseLatest, isDecided }
   const isDeclared = base?.declared === digest
   const { fields, newDefaults: filledIn } = isDeclared
     ? withoutCommon(kind, sides, context.common())
     : { fields: differences, newDefaults: [] }
   // What the base has already is not new.
-  const isNew = filledIn.length > 0 && isAsBase(marker?.base, { ...current(), common: new Set() }) !== true
+  const isNew = filledIn.length > 0 && isAsBase(marker?.base, { ...current, common: () => new Set<string>() }) !== true
   const newDefaults = isNew ? filledIn : []
   // No digest tells what a secret was.
   const isHidden = marker === undefined && !isDecided && fields.some((field) => isSecret(field, kind))
@@ -134,9 +136,9 @@ function withoutStoredForm(compared: ComparedObject, { declared, found }: Existi
 }
 
 /** The base of the marker; without one, that of an entry that does not fit any more. */
-function readBase(marker: StoredMarker | undefined, entry: AdoptedId | undefined, current: () => CurrentObject) {
-  if (marker !== undefined) return { isStored: isAsBase(marker.base, current()), declared: marker.digest }
-  return entry?.base === undefined ? undefined : { isStored: isAsBase(entry.base, current(), true), declared: entry.declared }
+function readBase(marker: StoredMarker | undefined, entry: AdoptedId | undefined, current: CurrentObject) {
+  if (marker !== undefined) return { isStored: isAsBase(marker.base, current), declared: marker.digest }
+  return entry?.base === undefined ? undefined : { isStored: isAsBase(entry.base, current, true), declared: entry.declared }
 }
 
 /** A write of the whole object can lose parts, unless the server can patch it. */

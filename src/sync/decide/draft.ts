@@ -31,8 +31,8 @@ import { findTwins, type Twin } from './twins.ts'
 
 export function draftPlan(facts: Facts, assumed: Assumed): Draft {
   const { tileOwners, objects } = assignTiles(matchObjects(facts.alerts), facts, assumed)
-  const targets = new Map<KindName, ReadonlyMap<string, AlertTarget>>()
-  const targetsIn = (kind: KindName): ResolveContext['dashboards'] => ({ get: (key) => targets.get(kind)?.get(key) })
+  const targets = new Map<KindName, () => ReadonlyMap<string, AlertTarget>>()
+  const targetsIn = (kind: KindName): ResolveContext['dashboards'] => ({ get: (key) => targets.get(kind)?.().get(key) })
   let context: ResolveContext = {
     directory: facts.directory,
     secret: facts.secret ?? (() => undefined),
@@ -47,7 +47,10 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
   const parts = facts.kindList.map((kind) => {
     const part = draftKind(kind, objects.filter(isOf(kind.name)), { ...facts, ...assumed, context, twinsBefore, unresolvedQueries })
     twinsBefore.push(...part.twins)
-    targets.set(kind.name, toTargets(part.steps, kind))
+    targets.set(
+      kind.name,
+      once(() => toTargets(part.steps, kind)),
+    )
     context = { ...context, directory: part.directory }
     return part
   })

@@ -127,9 +127,11 @@ function findObstacle({ id }: StoredObject, { storedObjects, kinds }: TwinsConte
 
 /** Whether the object is as declared, or as the last apply of this declaration left it. */
 function equals(kind: Kind, { value }: Declared, desired: Body, stored: StoredObject): boolean {
-  if (diffSides(kind, sidesOf(kind, desired, stored)).length === 0) return true
+  const sides = sidesOf(kind, desired, stored)
+  if (diffSides(kind, sides).length === 0) return true
   const marker = kind.readMarker(kind.toBody(stored))
-  return marker?.digest === declarationDigest(value) && isAsBase(marker.base, { kind, stored, desired, common: new Set() }) === true
+  const current = { kind, stored, declared: sides.declaredAsSent, common: () => new Set<string>() }
+  return marker?.digest === declarationDigest(value) && isAsBase(marker.base, current) === true
 }
 
 /** Only a saved search is a twin that is deleted with alerts on it. */

@@ -127,8 +127,10 @@ describe('the digest of a stored object', () => {
 describe('the ids in adopt', () => {
   const entryOf = (object: StoredObject): string => toAdoptedId(kinds.alert, answered('alert', object), alert, '0a1b2c')
   const entry = entryOf(alert)
-  const isStored = (text: string, object: StoredObject): boolean | undefined =>
-    isAsBase(adoptedIds(text)[0]?.base, { kind: kinds.alert, stored: answered('alert', object), desired: alert, common: new Set() }, true)
+  const isStored = (text: string, object: StoredObject): boolean | undefined => {
+    const current = { kind: kinds.alert, stored: answered('alert', object), declared: alert, common: () => new Set<string>() }
+    return isAsBase(adoptedIds(text)[0]?.base, current, true)
+  }
 
   it('say whether the stored object is still what it was, and what its declaration was', () => {
     expect(adoptedIds(entry)).toMatchObject([{ id: alert.id, declared: '0a1b2c' }])
