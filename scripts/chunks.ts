@@ -9,8 +9,9 @@ const separate = new Set(['undici', '@actions/github'])
 /** Runs that load one of these load the others, too. Apart, each file would have a copy of what they share. */
 const together: Readonly<Record<string, string>> = {
   'notify-github': 'github',
-  declarations: 'sync',
+  sync: 'config-file',
   'backtest-plan': 'backtest',
+  'budgets-file': 'usage',
   'price-plan': 'plan',
   'query-problems': 'plan',
   'slo-queries': 'plan',

@@ -1,6 +1,6 @@
 // The server ends a query after 30 seconds. An alert with such a query, or a wrong one, never fires.
 
-import { maxQueryMs, type SqlAnswer } from '../../platform/api/sql.ts'
+import { maxQueryMs, type SqlAnswer } from '../../platform/api/sql-query.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { toRefusal } from '../../signals/backtest/read-windows.ts'

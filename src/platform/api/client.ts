@@ -11,7 +11,8 @@ import type { Target } from './path.ts'
 import type { Profile } from './profiles.ts'
 import { createRequester, type Endpoint, type RequesterOptions } from './requester.ts'
 import { besideApiUrl, createVersionCheck } from './server-version.ts'
-import type { RunSql, SqlAnswer, SqlQuery } from './sql.ts'
+import type { RunSql } from './sql.ts'
+import type { SqlAnswer, SqlQuery } from './sql-query.ts'
 
 /** Requests that change nothing, whatever their method. */
 export interface ReadApi {

@@ -1,7 +1,7 @@
 import { intervalMs } from '../../kinds/alert/schedule.ts'
 import type { StoredObject } from '../../kinds/kind.ts'
 import { countWith, type SourceTable, tableOfSource } from '../../kinds/source/source-wire.ts'
-import type { SqlColumn, SqlRow } from '../../platform/api/sql.ts'
+import type { SqlColumn, SqlRow } from '../../platform/api/sql-query.ts'
 import { nameOfTable, refuseForm } from '../../platform/core/sql.ts'
 import { kindOfType, toRefusal } from './read-windows.ts'
 import type { Refusal, SeriesItem, SeriesRequest, SeriesRow, ServerAccess } from './series-api.ts'

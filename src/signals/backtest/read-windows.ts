@@ -1,4 +1,4 @@
-import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql.ts'
+import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql-query.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
 import { firstOf, quote } from '../../platform/core/text.ts'
 import type { Refusal, SeriesRow, ServerAccess } from './series-api.ts'

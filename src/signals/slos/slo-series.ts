@@ -2,7 +2,7 @@
 // cloud through SQL. Both give the same counts.
 import * as z from 'zod'
 import type { ReadApi } from '../../platform/api/client.ts'
-import { whyNoRows } from '../../platform/api/sql.ts'
+import { whyNoRows } from '../../platform/api/sql-query.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
 import { quote } from '../../platform/core/text.ts'

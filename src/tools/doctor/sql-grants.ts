@@ -3,7 +3,7 @@ import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
-import { whyNoRows } from '../../platform/api/sql.ts'
+import { whyNoRows } from '../../platform/api/sql-query.ts'
 import { listFirst } from '../../platform/core/text.ts'
 
 interface GrantsCheck {

@@ -9,7 +9,7 @@ const root = new URL('../../..', import.meta.url).pathname
 
 describe('the files that the bundle is cut into', () => {
   it.each([
-    ["const { plan } = await import('./sync/plan.js')", 'webpackChunkName: "sync"'],
+    ["const { plan } = await import('./changes/plan.js')", 'webpackChunkName: "changes"'],
     ["(await import('../notify-github.js')).notifyGitHub", 'webpackChunkName: "github"'],
     ["const { diffLines } = await import('diff')", 'webpackChunkName: "diff"'],
     ["const { exportRows } = await import('./exports.js')", 'webpackChunkName: "exports"'],

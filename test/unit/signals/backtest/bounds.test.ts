@@ -1,7 +1,7 @@
 // What a database answers for windows in which no row can be tells whether a query bounds its time.
 import { expect, it } from 'vitest'
 import type { ReadApi } from '../../../../src/platform/api/client.ts'
-import type { SqlAnswer, SqlQuery } from '../../../../src/platform/api/sql.ts'
+import type { SqlAnswer, SqlQuery } from '../../../../src/platform/api/sql-query.ts'
 import { refuseUnbounded } from '../../../../src/signals/backtest/read-windows.ts'
 import type { WindowSql } from '../../../../src/signals/backtest/window-sql.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReadApi } from '../../../../src/platform/api/client.ts'
-import type { SqlAnswer, SqlColumn } from '../../../../src/platform/api/sql.ts'
+import type { SqlAnswer, SqlColumn } from '../../../../src/platform/api/sql-query.ts'
 import { compareQueries } from '../../../../src/tools/import/check.ts'
 import { readImportedFile } from '../../../../src/tools/import/grafana-file.ts'
 import { translateRule } from '../../../../src/tools/import/translate.ts'
