@@ -42,15 +42,27 @@ export function parseJson(text: string): unknown {
 /** JSON.parse needs a gigabyte for 16 MiB of brackets, and recursive functions overflow the stack. */
 function refuseDepth(text: string) {
   let depth = 0
-  let isInString = false
   for (let at = 0; at < text.length; at++) {
     const mark = text[at]
-    if (mark === '"') isInString = !isInString
-    else if (isInString) at += mark === '\\' ? 1 : 0
+    if (mark === '"') at = endOfString(text, at)
     else if (mark === '[' || mark === '{') depth++
     else if (mark === ']' || mark === '}') depth--
     if (depth > maxJsonDepth) throw new RangeError(`nested deeper than ${maxJsonDepth} levels`)
   }
+}
+
+/** The place of the quotation mark that ends the string from `start`, or the end of the text. */
+function endOfString(text: string, start: number): number {
+  let end = start
+  do end = text.indexOf('"', end + 1)
+  while (end > 0 && isEscaped(text, end))
+  return end < 0 ? text.length : end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text[first - 1] === '\\') first--
+  return (at - first) % 2 === 1
 }
 
 /** For a text whose numbers need not be exact. Undefined for one that is not JSON, or is nested too deeply. */

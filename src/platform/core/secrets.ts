@@ -38,13 +38,16 @@ export function redactDeep<T>(value: T, redact: Redact): T
 export function redactDeep(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value)
   if (!isFields(value)) return value
+  if (Array.isArray(value)) {
+    const items: readonly unknown[] = value.map((item) => redactDeep(item, redact))
+    return items.every((item, i) => item === value[i]) ? value : items
+  }
   const entries = Object.entries(value)
   const safe = entries.map(([key, item]) => [redact(key), redactDeep(item, redact)] as const)
-  if (safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1])) return value
-  return Array.isArray(value) ? safe.map(([, item]) => item) : Object.fromEntries(safe)
+  return safe.every(([key, item], i) => key === entries[i]?.[0] && item === entries[i]?.[1]) ? value : Object.fromEntries(safe)
 }
 
-/** Lists of a result repeat the same words in thousands of items. Signals act between two. */
+/** Lists of a result repeat the same words in thousands of items. Signals act after each item with a new one. */
 export async function redactResult<T extends object>(result: T, redact: Redact): Promise<T> {
   const known = new Map<string, string>()
   const redactOnce: Redact = (text) => {
@@ -52,11 +55,14 @@ export async function redactResult<T extends object>(result: T, redact: Redact):
     known.set(text, safe)
     return safe
   }
-  for (const item of Object.values(result).flat()) {
-    redactDeep(item, redactOnce)
-    await letEventsAct()
+  const parts: readonly unknown[] = [...Object.keys(result), ...Object.values(result).flat()]
+  let isSafe = true
+  for (const part of parts) {
+    const { size } = known
+    if (redactDeep(part, redactOnce) !== part) isSafe = false
+    if (known.size > size) await letEventsAct()
   }
-  return redactDeep(result, redactOnce)
+  return isSafe ? result : redactDeep(result, redactOnce)
 }
 
 /** HTTP Basic sends it, so it is a secret, too. */
