@@ -9,6 +9,7 @@ import { ownership, type Row } from '../../src/sync/decide/ownership.ts'
 import { readValue } from '../support/declarations.ts'
 import { kinds, planOf, remoteStateWith } from '../support/plans.ts'
 import { randomFrom } from '../support/random.ts'
+import { sample } from '../support/seeds.ts'
 
 const project = 'shop/main'
 const key = 'mine'
@@ -218,7 +219,7 @@ function statesOf(subject: Subject): readonly State[] {
 
 describe.each(Object.entries(subjects))('W21: the rules about %s', (_name, subject) => {
   it('decide every state, delete nothing beside a held error, and never an object without a marker', () => {
-    for (const state of statesOf(subject)) {
+    for (const state of sample(statesOf(subject))) {
       const { subject: _, ...words } = state
       const planned = planFor(state, true)
       expect(decided(planned), JSON.stringify(words)).toBe(expectedOfMarked(state) ?? expectedOfUnmarked(state))

@@ -4,6 +4,7 @@ import { forecastHistoryDays } from '../../src/cost/usage/periods.ts'
 import { addDays, addMonths, countDays, type Day, endOfMonth, weekdayOf } from '../../src/platform/core/dates.ts'
 import { mean, median } from '../../src/platform/core/statistics.ts'
 import { randomFrom } from '../support/random.ts'
+import { runs } from '../support/seeds.ts'
 import { daySeries } from '../support/usage.ts'
 
 /** Numbers of the standard normal distribution. */
@@ -141,7 +142,10 @@ function forecastMonth(kind: Kind, seed: number) {
   return { isCovered: low <= truth && truth <= high, error: Number(forecast.total) / truth - 1, width: (high - low) / 2 / truth }
 }
 
-const seeds = Array.from({ length: 800 }, (_, i) => i + 1)
+const seeds = Array.from({ length: Math.max(200, runs(800)) }, (_, i) => i + 1)
+
+/** Fewer months say it less exactly. */
+const slack = seeds.length < 800 ? 0.02 : 0
 
 function judgeForecasts(all: Readonly<Record<string, Kind>>) {
   return Object.entries(all).map(([name, kind]) => {
@@ -152,13 +156,13 @@ function judgeForecasts(all: Readonly<Record<string, Kind>>) {
   })
 }
 
-it('the 80% range of a forecast has the total in 75 to 90% of 800 simulated months of each kind, and its mean error is less than 3%', () => {
+it('the 80% range of a forecast has the total in 75 to 90% of simulated months of each kind, and its mean error is less than 3%', () => {
   const results = judgeForecasts(kinds)
-  expect(results.filter(({ covered, error }) => covered < 0.75 || covered > 0.9 || error > 0.03)).toEqual([])
+  expect(results.filter(({ covered, error }) => covered < 0.75 - slack || covered > 0.9 + slack || error > 0.03)).toEqual([])
   expect(results.filter(({ width, usualWidth }) => width > 1.15 * usualWidth)).toEqual([])
 }, 600_000)
 
 it('the range has the total in the share of months that the documents state for what is outside of it more often', () => {
   const results = judgeForecasts(outside)
-  expect(results.filter(({ name, covered }) => Math.abs(covered - (outside[name]?.stated ?? 0)) > 0.02)).toEqual([])
+  expect(results.filter(({ name, covered }) => Math.abs(covered - (outside[name]?.stated ?? 0)) > 0.02 + slack)).toEqual([])
 }, 600_000)

@@ -11,3 +11,6 @@ export const spread = (count: number): readonly number[] => {
   const tried = Math.min(count, Math.max(2, runs(count)))
   return Array.from({ length: tried }, (_, i) => 1 + Math.round((i * (count - 1)) / Math.max(1, tried - 1)))
 }
+
+/** `SEED_SHARE` of many items, others in each run. */
+export const sample = <T>(items: readonly T[]): readonly T[] => items.filter(() => Math.random() < share)

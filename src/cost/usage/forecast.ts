@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { addDays, countDays, type Day, eachDay, endOfMonth, weekdayOf } from '../../platform/core/dates.ts'
+import { addDays, countDays, type Day, daysLeftInMonth, eachDay, weekdayOf } from '../../platform/core/dates.ts'
 import { type Decimal, fromEstimate, largest, sum, zero } from '../../platform/core/decimal.ts'
 import { mean, median, spread } from '../../platform/core/statistics.ts'
 import { estimate } from './amounts.ts'
@@ -198,7 +198,7 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
   const isEvidence = ({ day, excess }: JudgedDay) => excess > limit && !explained.has(day)
   for (const positionsOf of days.filter(isEvidence).length < 2 ? [] : positions) {
     const byPosition = Map.groupBy(
-      days.flatMap((one) => positionsOf(one.day, daysLeft(one.day)).map((position) => ({ ...one, position }))),
+      days.flatMap((one) => positionsOf(one.day, daysLeftInMonth(one.day)).map((position) => ({ ...one, position }))),
       ({ position }) => position,
     )
     const found = [...byPosition].filter(([, all]) => all.length > 1 && all.every(isEvidence))
@@ -211,12 +211,10 @@ function monthlyUsage(days: readonly JudgedDay[], limit: number) {
   }
   return (day: Day): MonthlyUsage | undefined =>
     (usages.size === 0 ? [] : positions)
-      .flatMap((positionsOf) => positionsOf(day, daysLeft(day)))
+      .flatMap((positionsOf) => positionsOf(day, daysLeftInMonth(day)))
       .map((position) => usages.get(position))
       .find((usage) => usage !== undefined)
 }
-
-const daysLeft = (day: Day) => countDays(day, endOfMonth(day))
 
 type MonthlyUsage = Readonly<Record<'usual' | 'range', number>>
 
