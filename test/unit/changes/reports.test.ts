@@ -260,14 +260,16 @@ describe('the report of a plan', () => {
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
   })
 
-  it('counts the objects that are held', () => {
+  it('the number of held objects is that of the headline, also where one message is about several, or one is only a warning', () => {
     const held = { ...error, rule: 'held' }
-    const reasonsOf = (...diagnostics: (typeof held)[]) => {
-      const verdict = judgeDiagnostics(diagnostics)
-      return verdict.reasons.map(toPlainText)
+    const objects = ['a', 'b', 'c'].map((key) => object(key, { action: 'held' }))
+    for (const diagnostics of [[held], [held, held], [held, { ...held, severity: 'warning' as const }]]) {
+      const result = resultOf(objects, { diagnostics })
+      for (const operation of [plan, drift]) {
+        const { reasons = [] } = operation.judge?.(result, {} as never) ?? {}
+        expect([headlineOf(operation, result), ...reasons.map(toPlainText)].join().match(/\d+/g)).toEqual(['3'])
+      }
     }
-    expect(reasonsOf(held)).toEqual(['1 object needs attention'])
-    expect(reasonsOf(held, held)).toEqual(['2 objects need attention'])
     const fields = [{ path: 'threshold', before: 1, after: 2, isSecret: false }]
     const text = textOf(
       plan,
