@@ -75,7 +75,7 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name, input.select !== undefined),
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),

@@ -12,11 +12,11 @@ import type { WriteApi } from '../platform/api/client.ts'
 import type { Reading } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
-import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
+import { nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { quote } from '../platform/core/text.ts'
 import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listHeadline, listOutput, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
   type AlertWriter,
@@ -70,7 +70,7 @@ export const listAlerts = defineOperation({
     namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
-    mayBeCut: mayBeCutField,
+    ...listDetails,
   }),
   example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {
@@ -92,7 +92,7 @@ export const listAlerts = defineOperation({
     }
   },
   judge: judgeCutList,
-  report: (result) => ({ headline: say`${counted(result.items.length, 'alert')}`, blocks: [alertTable(result), ...missingNames(result)] }),
+  report: (result) => ({ headline: listHeadline(result, 'alert'), blocks: [alertTable(result), ...missingNames(result)] }),
 })
 
 export const getAlert = defineOperation({

@@ -348,7 +348,7 @@ describe('backtest', () => {
   it('rejects a selection of alerts that no file declares', async () => {
     const selected = async (select: string) => (await backtest({ errors: alert('Errors') }, { select })).reason
     expect(await selected('key=erors')).toBe('select: "erors" is not an alert in these files; did you mean "errors"?')
-    expect(await selected('name~slow')).toBe('select: matches no alert in these files')
+    expect(await selected('name~slow')).toBe('select: matches no alert in these files: none has name~slow')
   })
 
   it('backtest ends with the error of a key that is rejected', async () => {
