@@ -800,7 +800,9 @@ describe('a condition that no row matches', () => {
       files: { 'a.json': JSON.stringify({ slos: { checkout: slo } }) },
     })
     expect(warnings(ran)).toEqual([
-      expect.stringContaining("alerts.checkout.page-1h: A: no row matches `ServiceName = 'chekout'` in 7 days; did you mean `checkout`?"),
+      expect.stringContaining(
+        "slos.checkout (alert checkout.page-1h): total: no row matches `ServiceName = 'chekout'` in 7 days; did you mean `checkout`?",
+      ),
     ])
   })
 })
