@@ -177,8 +177,6 @@ async function makePull(context: Context<'read', 'service-or-server'>, input: z.
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedEdits(draft, plan),
       ...replacedExpressions(draft),
-      // The reader of the files decides about adoptions.
-      ...read.plan.diagnostics.flatMap((one) => (one.rule === 'rewrites-tiles' ? [{ ...one, severity: 'warning' as const }] : [])),
     ],
   }
 }
