@@ -499,6 +499,12 @@ describe('the report of drift', () => {
       ['saved search left', 'In no file. Pull with select: key=KEY adds it, apply with prune deletes it'],
     ])
   })
+
+  it('the key lines of drift have the reason of a held object, which the report has above its table', () => {
+    const result = resultOf([object('a', { action: 'held', notes: ['changed in both', 'also this'] })])
+    expect(linesOf(drift, result)).toContainEqual(expect.stringMatching(/^alert a +Held, for the reason above$/))
+    expect(drift.keyLines?.(result, {} as never).map(toPlainText)).toEqual(['alert a: Held: changed in both; also this'])
+  })
 })
 
 it('a backtest has what each alert would have done, and conditions that it suggests', () => {
