@@ -514,7 +514,7 @@ it('a backtest has what each alert would have done, and conditions that it sugge
   const next = { ...now, ...times, verdict: 'fires', notifications: 19, episodes: 1, breachingWindows: 19, suggestion } as const
   const blocks = composeBlocks(backtestBlocks([{ key: 'errors', name: 'Errors', changed: true, now, next }]))
   expect(tablesIn(blocks)).toEqual([
-    ['Alert', 'Now', 'With the files', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
+    ['Alert', 'Now', 'After the plan', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
     ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'now 2'],
     ['Alert', 'Threshold', 'Windows in a row', 'Notifications on the busiest day'],
     ['errors', '40', '3', '4'],
