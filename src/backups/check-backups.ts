@@ -56,9 +56,18 @@ export const checkBackups = defineOperation({
       policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
     )
     // A misspelled name or tag would leave a policy without a service.
+    const demandKnown = (given: readonly string[], what: string, known: readonly string[] = []) => {
+      const unknown = given.find((one) => !known.includes(isUuid(one) ? one.toLowerCase() : one))
+      if (unknown !== undefined)
+        throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this ${what}${didYouMean(unknown, known)}`)
+    }
     for (const { services: names = [], tag } of policies) {
-      demandKnown(names, 'name or id', resolved.listed, ({ id, name }) => [name, id])
-      demandKnown(tag === undefined ? [] : [tag], 'tag', resolved.listed, tagsOf)
+      demandKnown(
+        names,
+        'name or id',
+        resolved.listed?.flatMap(({ id, name }) => [name, id]),
+      )
+      demandKnown(tag === undefined ? [] : [tag], 'tag', resolved.listed?.flatMap(tagsOf))
     }
     const needsConfiguration =
       maxAgeHours === undefined ||
@@ -132,18 +141,6 @@ async function resolveServices({ api, organizationId }: Context<'read', 'organiz
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   const ids = found.filter((one) => typeof one === 'string')
   return { ids: [...new Set(ids)], listed }
-}
-
-function demandKnown(
-  named: readonly string[],
-  what: string,
-  listed: readonly ListedService[] = [],
-  namesOf: (service: ListedService) => readonly string[],
-) {
-  const known = new Set(listed.flatMap(namesOf))
-  const unknown = named.find((one) => !known.has(isUuid(one) ? one.toLowerCase() : one))
-  if (unknown !== undefined)
-    throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this ${what}${didYouMean(unknown, known)}`)
 }
 
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {

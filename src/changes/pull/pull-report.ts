@@ -5,7 +5,7 @@ import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
-import { unmetField } from '../../platform/operation/listing.ts'
+import { listDetails } from '../../platform/operation/listing.ts'
 import { type Block, composeBlocks, countFacts, type DiffLine, fold, type Part } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
@@ -71,7 +71,7 @@ export const pullDetails = z.object({
     ),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
-  unmet: unmetField,
+  unmet: listDetails.unmet,
   objects: z.array(object).describe('All objects of the service and of the files, or those that `select` selects.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),

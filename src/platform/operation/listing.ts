@@ -9,11 +9,9 @@ export const listOutput = z.object({
   ids: z.array(z.string()).describe('Their ids, as a JSON array.'),
 })
 
-export const unmetField = z.string().optional().describe('If nothing meets the conditions of `select`: the one that no object meets.')
-
 export const listDetails = {
   mayBeCut: z.boolean().describe('Whether the list may be incomplete because it is as long as a page.'),
-  unmet: unmetField,
+  unmet: z.string().optional().describe('If nothing meets the conditions of `select`: the one that no object meets.'),
 }
 
 export function toListResult<T extends { readonly id: string }>(

@@ -127,12 +127,10 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
-  const undeclared = keysOf<KindName>(kinds)
-    .map((name): Kind => kinds[name])
-    .filter(isAdded)
-    .flatMap((kind) => selectObjects(kind, storedObjects, plan, declarations))
-  const others = undeclared.filter((one) => isSelected(select, toSelectable(one)))
+  const undeclared = keysOf<KindName>(kinds).flatMap((name) => selectObjects(kinds[name], storedObjects, plan, declarations))
+  const isAdded = ({ kind }: SelectedObject): boolean =>
+    input.only === undefined && (wanted?.includes(kind) ?? kinds[kind].file.isOnRequest === undefined)
+  const others = undeclared.filter((one) => isAdded(one) && isSelected(select, toSelectable(one)))
   const context = { ...around, ...queriesInFiles(declarations.objects, around.keyOf, queryTilesOf(others, around, input)) }
   const placeOf = placeNewObjects(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
@@ -163,10 +161,8 @@ export function draftPull(input: DraftInput): Draft {
     input,
   )
   // Other objects may have been drafted with references to those that cannot be edited, so all are drafted again.
-  if (draft.objects.length === 0 && select !== undefined) {
-    const stored = keysOf<KindName>(kinds).flatMap((kind) => storedObjects[kind].map((one) => ({ kind, stored: one })))
-    return { ...draft, unmet: describeUnmet([...stored, ...undeclared, ...plan.changes].map(toSelectable), select) }
-  }
+  if (draft.objects.length === 0 && select !== undefined)
+    return { ...draft, unmet: describeUnmet([...undeclared, ...plan.changes].map(toSelectable), select) }
   if (shared.length === 0) return draft
   const held = new Set(plan.changes.filter(isHeld).map(excludedAs))
   const whyShared = (one: string): string =>
