@@ -55,20 +55,7 @@ export const checkBackups = defineOperation({
       given,
       policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
     )
-    // A misspelled name or tag would leave a policy without a service.
-    const demandKnown = (given: readonly string[], what: string, known: readonly string[] = []) => {
-      const unknown = given.find((one) => !known.includes(isUuid(one) ? one.toLowerCase() : one))
-      if (unknown !== undefined)
-        throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this ${what}${didYouMean(unknown, known)}`)
-    }
-    for (const { services: names = [], tag } of policies) {
-      demandKnown(
-        names,
-        'name or id',
-        resolved.listed?.flatMap(({ id, name }) => [name, id]),
-      )
-      demandKnown(tag === undefined ? [] : [tag], 'tag', resolved.listed?.flatMap(tagsOf))
-    }
+    demandKnown(policies, resolved.listed)
     const needsConfiguration =
       maxAgeHours === undefined ||
       policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
@@ -141,6 +128,18 @@ async function resolveServices({ api, organizationId }: Context<'read', 'organiz
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   const ids = found.filter((one) => typeof one === 'string')
   return { ids: [...new Set(ids)], listed }
+}
+
+/** A misspelled name or tag would leave a policy without a service. */
+function demandKnown(policies: readonly Policy[], listed: readonly ListedService[] = []) {
+  for (const { services: names = [], tag } of policies) {
+    const isTagged = tag === undefined || listed.some((one) => hasTag(one, tag))
+    const unknown = names.find((name) => !listed.some((one) => isNameOf(one)(name))) ?? (isTagged ? undefined : tag)
+    if (unknown === undefined) continue
+    const known = listed.flatMap((one) => [one.name, ...tagsOf(one)])
+    const problem = `has a policy for "${quote(unknown, 80)}", and no service has this name, id or tag`
+    throw inputError('checks', problem + didYouMean(unknown, known))
+  }
 }
 
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {

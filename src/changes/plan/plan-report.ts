@@ -233,7 +233,7 @@ export function judgeDiagnostics(diagnostics: readonly Diagnostic[]): Verdict {
   if (isPlanWrong(diagnostics)) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
   const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
-    // Alike objects share a diagnostic, so the headline counts them.
+    // The headline counts them: a diagnostic can be about several.
     ...(errors > failed ? [say`held objects need attention`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]

@@ -69,7 +69,7 @@ function showSpan(values: readonly number[]) {
 }
 
 const periodOf = ({ fromMs, untilMs }: TimeRange) => {
-  const days = Math.max(1, Math.round((untilMs - fromMs) / dayMs))
+  const days = Math.max(1, Math.ceil((untilMs - fromMs) / dayMs))
   return days === 1 ? '24 h' : `${days} days`
 }
 

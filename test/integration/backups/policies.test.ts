@@ -74,8 +74,8 @@ describe('a policy', () => {
   })
 
   it.each([
-    [{ services: ['check-out'] }, '"check-out", and no service has this name or id; did you mean "checkout"?'],
-    [{ tag: 'team=chekout' }, '"team=chekout", and no service has this tag; did you mean "team=checkout"?'],
+    [{ services: ['check-out'] }, '"check-out", and no service has this name, id or tag; did you mean "checkout"?'],
+    [{ tag: 'team=chekout' }, '"team=chekout", and no service has this name, id or tag; did you mean "team=checkout"?'],
   ])('for %j, which no service has, is an error, also beside a policy for all', async (scope, words) => {
     const ran = await withPolicies([{ periodHours: 24 }, { ...scope, ownBucket: true }])
     expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringContaining(`a policy for ${words}`)])
