@@ -12,11 +12,11 @@ import type { WriteApi } from '../platform/api/client.ts'
 import type { Reading } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
-import { nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
 import { quote } from '../platform/core/text.ts'
 import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
-import { judgeCutList, listDetails, listHeadline, listOutput, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
   type AlertWriter,
@@ -92,7 +92,10 @@ export const listAlerts = defineOperation({
     }
   },
   judge: judgeCutList,
-  report: (result) => ({ headline: listHeadline(result, 'alert'), blocks: [alertTable(result), ...missingNames(result)] }),
+  report: (result) => ({
+    headline: say`${counted(result.count, 'alert')}${result.unmet && ` with ${result.unmet}`}`,
+    blocks: [alertTable(result), ...missingNames(result)],
+  }),
 })
 
 export const getAlert = defineOperation({

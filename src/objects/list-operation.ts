@@ -7,9 +7,9 @@ import type { ReadApi } from '../platform/api/client.ts'
 import type { List } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import { toFailure } from '../platform/core/errors.ts'
-import { type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
+import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
 import { pluralOf } from '../platform/core/text.ts'
-import { judgeCutList, listDetails, listHeadline, listOutput, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { type Choices, type Selectable, type SelectField, selectInput, valuesOf } from '../platform/operation/select.ts'
 import { type Cell, table } from '../platform/report/table.ts'
@@ -112,8 +112,8 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
       return { ...result, items, owners: toOwners(result.items, markers, projects) }
     },
     judge: judgeCutList,
-    report: ({ items, owners, ...result }) => ({
-      headline: listHeadline(result, label),
+    report: ({ items, owners, unmet }) => ({
+      headline: say`${counted(items.length, label)}${unmet && ` with ${unmet}`}`,
       blocks: [
         table(undefined, items, {
           Name: nameOrId,

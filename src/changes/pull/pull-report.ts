@@ -82,7 +82,7 @@ export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetai
 type ObjectResult = PullResult['objects'][number]
 
 export function toPullResult(
-  { project, draft: { files, objects, unmet }, diagnostics }: Pulled,
+  { project, draft: { files, objects, unmet = '' }, diagnostics }: Pulled,
   environment: string | undefined,
 ): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
@@ -99,7 +99,8 @@ export function toPullResult(
     notExportable: numberOf('not-exportable'),
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
-    ...withoutUndefined({ environment, unmet }),
+    ...(environment !== undefined && { environment }),
+    unmet,
     objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields: changed }) => {
       // A change of a plan leads from the service to the file.
       const fields = changed?.map(({ path, before, after }) => withoutUndefined({ path, file: after, service: before }))
@@ -155,7 +156,7 @@ export function pullHeadline(result: PullResult): Line {
     return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
   }
   if (objects.length === 0)
-    return say`Nothing to pull${inEnvironment(result)}: ${unmet === undefined ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
+    return say`Nothing to pull${inEnvironment(result)}: ${unmet === '' ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 

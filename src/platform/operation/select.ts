@@ -72,7 +72,7 @@ export function valuesOf(conditions: readonly Condition[] = [], field: SelectFie
 }
 
 /** Where no item is selected: the first condition that none of them meets, with a near value. */
-export function describeUnmet(items: readonly Selectable[], conditions: readonly Condition[]): string {
+export function describeUnmet(items: readonly Selectable[], conditions: readonly Condition[] = []): string {
   const unmet = conditions.find((one) => !items.some((item) => isSelected([one], item)))
   if (unmet === undefined) return describeConditions(conditions)
   const { field, values } = unmet
@@ -94,7 +94,7 @@ export function selectDeclared<T extends Selectable>(
     throw inputError('select', `"${quote(unknown, 60)}" is not an ${noun} in these files${didYouMean(unknown, keys)}`)
   const selected = items.filter((item) => isSelected(conditions, item))
   if (selected.length === 0 && items.length > 0)
-    throw inputError('select', `matches no ${noun} in these files: none has ${describeUnmet(items, conditions ?? [])}`)
+    throw inputError('select', `matches no ${noun} in these files: none has ${describeUnmet(items, conditions)}`)
   return selected
 }
 

@@ -161,8 +161,7 @@ export function draftPull(input: DraftInput): Draft {
     input,
   )
   // Other objects may have been drafted with references to those that cannot be edited, so all are drafted again.
-  if (draft.objects.length === 0 && select !== undefined)
-    return { ...draft, unmet: describeUnmet([...undeclared, ...plan.changes].map(toSelectable), select) }
+  if (draft.objects.length === 0) return { ...draft, unmet: describeUnmet([...undeclared, ...plan.changes].map(toSelectable), select) }
   if (shared.length === 0) return draft
   const held = new Set(plan.changes.filter(isHeld).map(excludedAs))
   const whyShared = (one: string): string =>
