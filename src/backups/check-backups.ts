@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { isUuid } from '../platform/api/path.ts'
-import { findServices, hasTag, isOfDrill, type ListedService, listServices } from '../platform/api/services.ts'
+import { findServices, hasTag, isOfDrill, type ListedService, listServices, tagsOf } from '../platform/api/services.ts'
 import { type Diagnostic, inputDiagnostic, missingInput } from '../platform/core/diagnostics.ts'
 import { dayMs, hourMs } from '../platform/core/durations.ts'
 import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
@@ -55,10 +55,7 @@ export const checkBackups = defineOperation({
       given,
       policies.some(({ services: own, tag }) => own !== undefined || tag !== undefined),
     )
-    // A misspelled name would leave a policy without a service.
-    const named = policies.flatMap(({ services: own = [] }) => own)
-    const unknown = named.find((name) => !resolved.listed?.some((one) => isNameOf(one)(name)))
-    if (unknown !== undefined) throw inputError('checks', `has a policy for "${quote(unknown, 80)}", and no service has this name or id`)
+    demandKnown(policies, resolved.listed)
     const needsConfiguration =
       maxAgeHours === undefined ||
       policies.some((policy) => keysOf<keyof typeof options>(options).some((name) => policy[name] !== undefined))
@@ -131,6 +128,18 @@ async function resolveServices({ api, organizationId }: Context<'read', 'organiz
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   const ids = found.filter((one) => typeof one === 'string')
   return { ids: [...new Set(ids)], listed }
+}
+
+/** A misspelled name or tag would leave a policy without a service. */
+function demandKnown(policies: readonly Policy[], listed: readonly ListedService[] = []) {
+  for (const { services: names = [], tag } of policies) {
+    const isTagged = tag === undefined || listed.some((one) => hasTag(one, tag))
+    const unknown = names.find((name) => !listed.some((one) => isNameOf(one)(name))) ?? (isTagged ? undefined : tag)
+    if (unknown === undefined) continue
+    const known = listed.flatMap((one) => [one.name, ...tagsOf(one)])
+    const problem = `has a policy for "${quote(unknown, 80)}", and no service has this name, id or tag`
+    throw inputError('checks', problem + didYouMean(unknown, known))
+  }
 }
 
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {

@@ -75,7 +75,7 @@ export const pull = defineOperation({
   details: pullDetails,
   example: { files: ['observability/**/*.yml'], project: 'shop/observability' },
   check: checkPullInput,
-  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name, input.select !== undefined),
+  run: async (context, input) => toPullResult(await makePull(context, input), context.environment?.name),
   judge: judgePull,
   report: (result) => ({
     headline: pullHeadline(result),
@@ -177,8 +177,6 @@ async function makePull(context: Context<'read', 'service-or-server'>, input: z.
       ...nameInstances(instantiatedDifferences(draft)),
       ...replacedEdits(draft, plan),
       ...replacedExpressions(draft),
-      // The reader of the files decides about adoptions.
-      ...read.plan.diagnostics.flatMap((one) => (one.rule === 'rewrites-tiles' ? [{ ...one, severity: 'warning' as const }] : [])),
     ],
   }
 }

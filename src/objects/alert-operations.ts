@@ -16,7 +16,7 @@ import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/lin
 import { quote } from '../platform/core/text.ts'
 import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
-import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
   type AlertWriter,
@@ -70,7 +70,7 @@ export const listAlerts = defineOperation({
     namesFailure: z.string().optional().describe('Why names are missing, where a list could not be read.'),
     owners: ownersDetail,
     silencedUntil: z.record(z.string(), z.string()).describe('End of the silence of each alert that is silenced now, by id.'),
-    mayBeCut: mayBeCutField,
+    ...listDetails,
   }),
   example: { select: ['state=ALERT'] },
   async run({ api, service, clock }, input) {
@@ -92,7 +92,10 @@ export const listAlerts = defineOperation({
     }
   },
   judge: judgeCutList,
-  report: (result) => ({ headline: say`${counted(result.items.length, 'alert')}`, blocks: [alertTable(result), ...missingNames(result)] }),
+  report: (result) => ({
+    headline: say`${counted(result.count, 'alert')}${result.unmet && ` with ${result.unmet}`}`,
+    blocks: [alertTable(result), ...missingNames(result)],
+  }),
 })
 
 export const getAlert = defineOperation({

@@ -9,7 +9,7 @@ import type { Target } from '../platform/api/path.ts'
 import { toFailure } from '../platform/core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
 import { pluralOf } from '../platform/core/text.ts'
-import { judgeCutList, listOutput, mayBeCutField, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { type Choices, type Selectable, type SelectField, selectInput, valuesOf } from '../platform/operation/select.ts'
 import { type Cell, table } from '../platform/report/table.ts'
@@ -100,7 +100,7 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     details: z.object({
       items: z.array(listing.schema).describe(`The ${labels} as the API returned them.`),
       owners: ownersDetail,
-      mayBeCut: mayBeCutField,
+      ...listDetails,
     }),
     example: listing.example,
     async run({ api, service }, { select }) {
@@ -112,8 +112,8 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
       return { ...result, items, owners: toOwners(result.items, markers, projects) }
     },
     judge: judgeCutList,
-    report: ({ items, owners }) => ({
-      headline: say`${counted(items.length, label)}`,
+    report: ({ items, owners, unmet }) => ({
+      headline: say`${counted(items.length, label)}${unmet && ` with ${unmet}`}`,
       blocks: [
         table(undefined, items, {
           Name: nameOrId,

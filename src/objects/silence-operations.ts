@@ -13,10 +13,10 @@ import { hourMs } from '../platform/core/durations.ts'
 import { causeOf, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
-import { plural, quote } from '../platform/core/text.ts'
+import { plural } from '../platform/core/text.ts'
 import { duration, durationMsOf } from '../platform/operation/inputs.ts'
 import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
-import { type Condition, describeConditions, isSelected } from '../platform/operation/select.ts'
+import { type Condition, describeUnmet, isSelected } from '../platform/operation/select.ts'
 import type { Block } from '../platform/report/blocks.ts'
 import { pass, type Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
@@ -188,7 +188,10 @@ async function changeStarts(
   if (wanted.length === 0)
     throw new WatchkeeperError(
       'not-found',
-      `There is no alert with ${quote(describeConditions(select), 200)}. list-alerts shows names and owners.`,
+      `There is no alert with ${describeUnmet(alerts.map(selectableAlert), select)}. list-alerts shows names and owners.`.replace(
+        '?. ',
+        '? ',
+      ),
     )
   const named = (alert: Alert) => {
     const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}

@@ -64,7 +64,7 @@ describe.each(['clickhouse-cloud'] as const)('pull with the profile %s', (dialec
       const pulled = await site.pull({})
       const outside = pulled.objects.filter(({ outcome }) => outcome !== 'added' && outcome !== 'other-project')
       const files = afterPull({}, pulled)
-      const warnings = pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')
+      const warnings = pulled.diagnostics
       if (Object.keys(files).length === 0) return [...warnings, ...outside]
       const planned = await site.plan(acceptingRewrites(files))
       return [
@@ -116,7 +116,7 @@ describe.each(['clickhouse-cloud'] as const)('pull with the profile %s', (dialec
         commentsIn(String(files[path])).filter((one) => !content.includes(one)),
       )
       return [
-        ...same.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles'),
+        ...same.diagnostics,
         ...same.objects.filter(({ outcome }) => outcome !== 'unchanged'),
         ...same.writtenFiles,
         ...again.objects.filter(({ outcome, id }) => outcome === 'left-out' && !staying.has(id)),
@@ -153,10 +153,7 @@ describe.each(['clickhouse-cloud'] as const)('pull with the profile %s', (dialec
       await withSite(emulator(), dialect, async (site) => {
         const pulled = await site.pull({})
         expect(pulled.leftOut, place).toBe(0)
-        expect(
-          pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles'),
-          place,
-        ).toEqual([])
+        expect(pulled.diagnostics, place).toEqual([])
         const files = afterPull({}, pulled)
         expect(JSON.stringify(files), place).not.toContain('novel')
         expect(differing(await site.plan(files)), place).toEqual([])

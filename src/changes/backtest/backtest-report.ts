@@ -148,7 +148,7 @@ export function backtestBlocks(alerts: readonly BacktestedAlert[]): Part {
     table(undefined, alerts, {
       Alert: ({ key }) => key,
       Now: ({ now }) => describeEstimate(now),
-      'With the files': ({ next }) => describeEstimate(next),
+      'After the plan': ({ next }) => describeEstimate(next),
       '> Breaching windows': ({ next }) => (next?.windows === undefined ? [] : trusted(`${next.breachingWindows ?? 0} of ${next.windows}`)),
       '> Longest': ({ next }) => describeLongest(next),
       '> Data': ({ next }) => describeCoverage(next),

@@ -71,8 +71,15 @@ export const warnFailing = (change: Change, error: string): Diagnostic => {
   return diagnoseAlert(change, 'failing-query', `it would never fire, because the server cannot run its query: ${remedy}`)
 }
 
-export const nameOfAlert = ({ key, name, id }: Change): string =>
-  key === '' ? `alert ${describeStored({ id: id ?? '', name })}` : `alerts.${key}`
+export function nameOfAlert(change: Change): string {
+  const { key, name, id } = change
+  if (key === '') return `alert ${describeStored({ id: id ?? '', name })}`
+  const maker = makerOf(change)
+  return maker === '' ? `alerts.${key}` : `${maker} (alert ${key})`
+}
+
+/** `slos.KEY`, or empty. */
+export const makerOf = (change: Change): string => ('madeFrom' in change && change.madeFrom) || ''
 
 /** The server records no error of such an alert, so that only the plan can tell. */
 export const refuseNeverEvaluated = (change: Change, reason: string): Diagnostic =>

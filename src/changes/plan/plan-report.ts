@@ -233,7 +233,8 @@ export function judgeDiagnostics(diagnostics: readonly Diagnostic[]): Verdict {
   if (isPlanWrong(diagnostics)) return { status: 'fail', reasons: [errorWords(errorsIn(diagnostics))], exit: 'input' }
   const failed = errorsIn(diagnostics).filter(isFailedEvaluation).length
   const reasons = [
-    ...(errors > failed ? [say`${counted(errors - failed, 'object')} ${oneOr(errors - failed, 'needs', 'need')} attention`] : []),
+    // The headline counts them: a diagnostic can be about several.
+    ...(errors > failed ? [say`held objects need attention`] : []),
     ...(failed > 0 ? [say`the last evaluation of ${counted(failed, 'alert')} failed`] : []),
   ]
   if (errors > 0) return { status: 'fail', reasons }

@@ -5,6 +5,7 @@ import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { listFirst, plural } from '../../platform/core/text.ts'
+import { listDetails } from '../../platform/operation/listing.ts'
 import { type Block, composeBlocks, countFacts, type DiffLine, fold, type Part } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
@@ -70,7 +71,7 @@ export const pullDetails = z.object({
     ),
   project: z.string().describe('The project that owns the objects.'),
   environment: z.string().optional().describe('The environment, if `env` is set.'),
-  selected: z.boolean().describe('Whether `select` limits the objects.'),
+  unmet: listDetails.unmet,
   objects: z.array(object).describe('All objects of the service and of the files, or those that `select` selects.'),
   writtenFiles: z.array(writtenFile).describe('The files that were written.'),
   diagnostics: z.array(diagnosticSchema).describe('Errors, warnings and notes.'),
@@ -81,9 +82,8 @@ export type PullResult = z.output<typeof pullOutput> & z.output<typeof pullDetai
 type ObjectResult = PullResult['objects'][number]
 
 export function toPullResult(
-  { project, draft: { files, objects }, diagnostics }: Pulled,
+  { project, draft: { files, objects, unmet = '' }, diagnostics }: Pulled,
   environment: string | undefined,
-  selected: boolean,
 ): PullResult {
   const numberOf = (outcome: ObjectResult['outcome']): number => objects.filter((one) => one.outcome === outcome).length
   return {
@@ -100,7 +100,7 @@ export function toPullResult(
     complete: diagnostics.every(({ rule }) => rule !== 'incomplete-pull'),
     project,
     ...(environment !== undefined && { environment }),
-    selected,
+    unmet,
     objects: objects.map(({ kind, key, name, outcome, id, path: file, reason, fields: changed }) => {
       // A change of a plan leads from the service to the file.
       const fields = changed?.map(({ path, before, after }) => withoutUndefined({ path, file: after, service: before }))
@@ -144,7 +144,7 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullHeadline(result: PullResult): Line {
-  const { added, updated, removed, filesWritten, notExportable, selected, objects } = result
+  const { added, updated, removed, filesWritten, notExportable, unmet, objects } = result
   if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated, removed }).filter(([, count]) => count > 0)
@@ -156,7 +156,7 @@ export function pullHeadline(result: PullResult): Line {
     return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
   }
   if (objects.length === 0)
-    return say`Nothing to pull${inEnvironment(result)}: ${trusted(selected ? 'no object meets the conditions of select' : 'the service has no objects of these kinds')}`
+    return say`Nothing to pull${inEnvironment(result)}: ${unmet === '' ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
   return say`Nothing to pull${inEnvironment(result)}: no file changes`
 }
 

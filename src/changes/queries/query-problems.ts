@@ -57,6 +57,7 @@ import {
 import {
   evaluationRules,
   isTemporary,
+  makerOf,
   nameOfAlert,
   refuseNeverEvaluated,
   toFindings,
@@ -405,8 +406,6 @@ const probeWatched = (watched: Watched | undefined, change: Change, { planned }:
   watched === undefined
     ? { reason: 'the API does not show what the alert watches' }
     : toProbe(watched, { interval: intervalOf(change), sources: planned.storedObjects.source, alert: { groupBy: change.desired?.groupBy } })
-
-const makerOf = (change: Change) => ('madeFrom' in change && change.madeFrom) || ''
 
 const isOfSlo = (change: Change) => makerOf(change).startsWith('slos.')
 

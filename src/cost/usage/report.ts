@@ -69,7 +69,7 @@ function limitReasons(result: UsageResult): readonly Reason[] {
   const ahead = forecastBudget && {
     ...(isSame ? total : { what: say`the forecast budget`, title: say`Forecast budget`, used }),
     limit: forecastBudget,
-    limitStatus: used.gt(forecastBudget) ? ('exceeded' as const) : ('within' as const),
+    limitStatus: forecast?.status !== 'expected' && used.gt(forecastBudget) ? ('exceeded' as const) : ('within' as const),
     forecast,
     isForecastAbove: result.forecastBudgetExceeded,
     isForecastMissing: forecast?.status === 'unavailable',

@@ -70,5 +70,7 @@ export const drillTag = 'restore-drill'
 export const isOfDrill = ({ tags = [] }: ListedService): boolean => tags.some(({ key }) => key === drillTag)
 
 /** The tag is `Key=Value` or `Key`. */
-export const hasTag = ({ tags = [] }: ListedService, tag: string): boolean =>
-  tags.some(({ key, value }) => tag === key || tag === `${key}=${String(value)}`)
+export const hasTag = (service: ListedService, tag: string): boolean => tagsOf(service).includes(tag)
+
+export const tagsOf = ({ tags = [] }: ListedService): readonly string[] =>
+  tags.flatMap(({ key, value }) => (value === undefined ? [key] : [key, `${key}=${String(value)}`]))

@@ -71,6 +71,17 @@ export function valuesOf(conditions: readonly Condition[] = [], field: SelectFie
   return values.length === 0 ? undefined : values.reduce((all, next) => all.filter((value) => next.includes(value)))
 }
 
+/** Where no item is selected: the first condition that none of them meets, with a near value. */
+export function describeUnmet(items: readonly Selectable[], conditions: readonly Condition[] = []): string {
+  const unmet = conditions.find((one) => !items.some((item) => isSelected([one], item)))
+  if (unmet === undefined) return describeConditions(conditions)
+  const { field, values } = unmet
+  const known = items.flatMap((item) =>
+    field === 'name' || field === 'key' ? (item[field] ?? []) : field === 'tag' ? (item.tags ?? []) : [],
+  )
+  return quote(describeConditions([unmet]), 200) + didYouMean(values[0] ?? '', new Set(known))
+}
+
 /** Throws an InputError for a key that none has, and where no item is left. */
 export function selectDeclared<T extends Selectable>(
   items: readonly T[],
@@ -82,7 +93,8 @@ export function selectDeclared<T extends Selectable>(
   if (unknown !== undefined)
     throw inputError('select', `"${quote(unknown, 60)}" is not an ${noun} in these files${didYouMean(unknown, keys)}`)
   const selected = items.filter((item) => isSelected(conditions, item))
-  if (selected.length === 0 && items.length > 0) throw inputError('select', `matches no ${noun} in these files`)
+  if (selected.length === 0 && items.length > 0)
+    throw inputError('select', `matches no ${noun} in these files: none has ${describeUnmet(items, conditions)}`)
   return selected
 }
 

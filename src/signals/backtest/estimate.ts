@@ -140,7 +140,7 @@ function seriesOf(query: BacktestQuery, rows: readonly SeriesRow[]): readonly Se
   return query.series.flatMap((item, i) =>
     query.comparesLast === true && i < query.series.length - 1
       ? []
-      : [{ item, ...count(({ numbers }) => [numbers.get(i)]), divides: query.divisors?.includes(i) ?? false }],
+      : [{ item, ...count(({ numbers }) => [numbers.get(i)]), divides: query.divisors?.includes(i) ?? false, name: query.names?.[i] }],
   )
 }
 

@@ -28,6 +28,7 @@ export interface SeriesEvidence {
   readonly nonZero: number
   /** Whether there is no value where this series is 0. */
   readonly divides?: boolean
+  readonly name?: string | undefined
 }
 
 /** Of a series without rows, or with a value of 0 in all windows. */
@@ -68,7 +69,7 @@ function showSpan(values: readonly number[]) {
 }
 
 const periodOf = ({ fromMs, untilMs }: TimeRange) => {
-  const days = Math.max(1, Math.round((untilMs - fromMs) / dayMs))
+  const days = Math.max(1, Math.ceil((untilMs - fromMs) / dayMs))
   return days === 1 ? '24 h' : `${days} days`
 }
 
@@ -99,7 +100,10 @@ export function judge(evidence: Evidence, silences: readonly (Silence | undefine
   const { windows, range, series, early = 0, condition } = evidence
   const breaching = countBreaching(evidence)
   const isAlways = windows.length > 0 && breaching >= 0.95 * windows.length
-  const letterOf = (i: number): string => (series.length > 1 ? `${String.fromCodePoint(65 + i)}: ` : '')
+  const letterOf = (i: number): string => {
+    const label = series[i]?.name ?? (series.length > 1 ? String.fromCodePoint(65 + i) : '')
+    return label && `${label}: `
+  }
   // Two series can lack the same term.
   const reported = new Set<string>()
   const found = series.flatMap((one, i): readonly Finding[] => {

@@ -23,6 +23,8 @@ interface WindowReading {
   readonly lookbackMs: number
   /** Groups are made texts, so that a number is not taken for the value. */
   readonly hasTextGroups?: true
+  /** What a file calls the series. Others have letters. */
+  readonly names?: readonly string[]
   /** The values that the server compares in the windows of the range. */
   readonly read: (rows: readonly SeriesRow[], range: TimeRange) => ReadResult
 }

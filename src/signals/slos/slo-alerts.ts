@@ -33,7 +33,7 @@ export const findSloAlert =
     return undefined
   }
 
-const common = { step, hasTextGroups: true } as const
+const common = { step, hasTextGroups: true, names: ['total', 'good'] } as const
 
 function burnRateValues(slo: DeclaredSlo, source: SloSource, { long, short }: BurnRateAlert, interval: AlertInterval): SqlValues {
   const factors = burnRateFactors(slo.objective)

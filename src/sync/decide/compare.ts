@@ -69,12 +69,13 @@ interface ComparedObject {
   readonly origin?: Origin | undefined
   /** Also true for a base that this version does not know. */
   readonly isBaseLatest: boolean
+  readonly isBaseInFile: boolean
   readonly isDecided: boolean
 }
 
 function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectContext): State {
   const { declared, found, takeover } = pair
-  const { body, digest, fields, origin, isBaseLatest, isDecided } = compared
+  const { body, digest, fields, origin, isBaseLatest, isBaseInFile, isDecided } = compared
   const { kind } = context
   const isUnmarked = takeover?.reason === 'unmanaged'
   const isMarked = isUnmarked && origin === undefined && declared.value.adopt === undefined
@@ -87,7 +88,9 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
     // With an earlier digest, the next edit in the web app would count as one of the files.
     isMarkerLatest:
       kind.ownership === 'identity' ||
-      (isBaseLatest && digestToStore(context, found.marker) === found.marker?.repository && found.marker?.digest === digest),
+      (isBaseLatest &&
+        digestToStore(context, found.marker) === found.marker?.repository &&
+        (found.marker?.digest === digest || (isBaseInFile && !isMarkerFree(context)))),
     isWrittenAgain: whyWrittenAgain(body, context) !== undefined,
   }
 }
@@ -99,12 +102,13 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, context: Objec
   const { kind } = context
   const digest = declarationDigest(declared.value)
   const differences = diffSides(kind, sides)
-  if (kind.ownership === 'identity') return { body, sides, digest, fields: differences, isBaseLatest: true, isDecided: false }
+  if (kind.ownership === 'identity')
+    return { body, sides, digest, fields: differences, isBaseLatest: true, isBaseInFile: false, isDecided: false }
   const entry = adoptedIds(declared.value.adopt).find(({ id }) => id === stored.id)
   const current = { kind, stored, declared: sides.declaredAsSent, common: context.common }
   const fits = entry !== undefined && isAsBase(entry.base, current, true) === true
-  const isDecided = fits && entry.declared === 'files'
-  const common = { body, sides, digest, isBaseLatest: true, isDecided }
+  const inFile = fits ? entry.declared : undefined
+  const common = { body, sides, digest, isBaseLatest: true, isBaseInFile: inFile === digest, isDecided: inFile === 'files' }
   if (differences.length === 0) {
     const isBaseLatest = marker === undefined || !isMarkerFree(context) || isAsBase(marker.base, current) !== false
     return { ...common, isBaseLatest, fields: [] }
@@ -118,7 +122,7 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, context: Objec
   const isNew = filledIn.length > 0 && isAsBase(marker?.base, { ...current, common: () => new Set<string>() }) !== true
   const newDefaults = isNew ? filledIn : []
   // No digest tells what a secret was.
-  const isHidden = marker === undefined && !isDecided && fields.some((field) => isSecret(field, kind))
+  const isHidden = marker === undefined && !common.isDecided && fields.some((field) => isSecret(field, kind))
   const named = { ...common, fields, newDefaults }
   if (fields.length === 0) return named
   if (base?.isStored === undefined || isHidden) return { ...named, origin: marker === undefined ? undefined : 'unknown' }

@@ -144,7 +144,7 @@ function remediesInFile(
   if (fields.some((field) => isSecret(field, kind))) return [`to keep the values of the file, ${set}`]
   const take =
     where === ''
-      ? `run ${pullCommand} --only declared --select key=${key}`
+      ? `run ${pullCommand} --only declared --select kind=${kind.name} --select key=${key}`
       : 'change the file, because pull does not edit a file with instances'
   const isFound = entries.length === 0 && kind.readMarker(kind.toBody(stored)) === undefined
   return [`to keep the values of the file, ${set}`, `to take those of the service, ${take}`, ...(isFound ? [otherName] : [])]

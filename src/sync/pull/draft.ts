@@ -15,7 +15,7 @@ import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics } from '../../platform/documents/validate.ts'
 import { createCopiedUrls } from '../../platform/http/webhook-url.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
-import { type Condition, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
+import { type Condition, describeUnmet, isSelected, type Selectable, valuesOf } from '../../platform/operation/select.ts'
 import { type Change, changesOf, type Held, isDifference, isHeld, type Plan } from '../decide/change.ts'
 import type { DeclaredObjects } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
@@ -47,16 +47,17 @@ export interface DraftInput extends PullInput {
 }
 
 /** An object that the service does not have has no tags. */
-const passes = ({ stored, ...one }: Selectable & { readonly stored?: StoredObject | undefined }, select: DraftInput['select']): boolean =>
-  isSelected(select, {
-    ...one,
-    name: stored === undefined ? one.name : storedLabelOf(stored),
-    tags: withoutMarkerTags(stored?.tags),
-  })
+const toSelectable = ({ stored, ...one }: Selectable & { readonly stored?: StoredObject | undefined }): Selectable => ({
+  ...one,
+  name: stored === undefined ? one.name : storedLabelOf(stored),
+  tags: withoutMarkerTags(stored?.tags),
+})
 
 export interface Draft {
   readonly files: readonly DraftedFile[]
   readonly objects: readonly PulledObject[]
+  /** Of `select`, where there are no objects. */
+  readonly unmet?: string
 }
 
 export interface DraftedFile {
@@ -126,13 +127,10 @@ export function draftPull(input: DraftInput): Draft {
     takenOver,
   }
   const wanted = valuesOf(select, 'kind')
-  const isAdded = ({ name, file }: Kind): boolean => input.only === undefined && (wanted?.includes(name) ?? file.isOnRequest === undefined)
-  const others = keysOf<KindName>(kinds)
-    .map((name): Kind => kinds[name])
-    .filter(isAdded)
-    .flatMap((kind) => selectObjects(kind, storedObjects, plan, declarations))
-    // An object that is left out has no key.
-    .filter((one) => passes({ key: '', ...one, name: storedLabelOf(one.stored) }, select))
+  const undeclared = keysOf<KindName>(kinds).flatMap((name) => selectObjects(kinds[name], storedObjects, plan, declarations))
+  const isAdded = ({ kind }: SelectedObject): boolean =>
+    input.only === undefined && (wanted?.includes(kind) ?? kinds[kind].file.isOnRequest === undefined)
+  const others = undeclared.filter((one) => isAdded(one) && isSelected(select, toSelectable(one)))
   const context = { ...around, ...queriesInFiles(declarations.objects, around.keyOf, queryTilesOf(others, around, input)) }
   const placeOf = placeNewObjects(kinds, input)
   const declared = new Map(declarations.objects.map((one) => [addressOf(one), one]))
@@ -163,6 +161,7 @@ export function draftPull(input: DraftInput): Draft {
     input,
   )
   // Other objects may have been drafted with references to those that cannot be edited, so all are drafted again.
+  if (draft.objects.length === 0) return { ...draft, unmet: describeUnmet([...undeclared, ...plan.changes].map(toSelectable), select) }
   if (shared.length === 0) return draft
   const held = new Set(plan.changes.filter(isHeld).map(excludedAs))
   const whyShared = (one: string): string =>
@@ -318,7 +317,7 @@ function readExisting(declared: Declared, change: Change, context: DraftContext,
   const { kind, key, stored, name } = change
   const differed = stored !== undefined && isDifference(change)
   const object = { kind, key, name, id: stored?.id, path: declared.location.file, ...(differed && { differed }) }
-  const isHidden = !passes(change, select)
+  const isHidden = !isSelected(select, toSelectable(change))
   const isStale = only === 'drifted' && !('origin' in change && change.origin === 'service')
   // Where the values of the service stay out of the file, only a new name of its tile goes into it.
   const isKept = isHidden || isStale || stored === undefined

@@ -176,8 +176,10 @@ function editOf(change: Change, { one, object, before: earlier }: Pulled, { kind
   const isNamed = value.adopt === true || adoptedIds(value.adopt).some(({ id }) => id === stored.id)
   // The file is newer than the base in the marker, and can get a change of its own before the next apply.
   const isMarked = kind.readMarker(kind.toBody(stored)) !== undefined
-  const isKept = object.outcome === 'unchanged' && isNamed && !isMarked && only !== 'drifted'
-  if (isMarked ? object.outcome !== 'updated' : !isChanged && !isKept) return undefined
+  // A write of the marker would lose parts, which a base in the file does not.
+  const isKept =
+    object.outcome === 'unchanged' && only !== 'drifted' && (isMarked ? change.action === 'mark' && change.rewrites !== undefined : isNamed)
+  if (!isKept && (isMarked ? object.outcome !== 'updated' : !isChanged)) return undefined
   const before = ownValue(spelled, 'adopt')
   const digest = declarationDigest(value)
   const after = object.mayDiffer

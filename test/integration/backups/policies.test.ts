@@ -73,9 +73,12 @@ describe('a policy', () => {
     expect(ran.reason).toBe('Service checkout: no policy of the file is about it.')
   })
 
-  it('for a service that does not exist is an error, also beside a policy for all', async () => {
-    const ran = await withPolicies([{ periodHours: 24 }, { services: ['check-out'], ownBucket: true }])
-    expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringContaining('a policy for "check-out", and no service has this name or id')])
+  it.each([
+    [{ services: ['check-out'] }, '"check-out", and no service has this name, id or tag; did you mean "checkout"?'],
+    [{ tag: 'team=chekout' }, '"team=chekout", and no service has this name, id or tag; did you mean "team=checkout"?'],
+  ])('for %j, which no service has, is an error, also beside a policy for all', async (scope, words) => {
+    const ran = await withPolicies([{ periodHours: 24 }, { ...scope, ownBucket: true }])
+    expect([ran.exitCode, ran.reason]).toEqual([2, expect.stringContaining(`a policy for ${words}`)])
   })
 
   it('asks for a daily backup in a bucket of your own, whatever the period of the service is, or one of the period of the policy', async () => {
@@ -137,7 +140,7 @@ describe('a policy', () => {
     expect(await paths({ minSizeRatio: 0.5 }, { 'max-age-hours': '26' })).toEqual(['services/ID/backups'])
     expect(await paths({ minSizeRatio: 0.5 }, {})).toEqual(['services/ID/backups', 'services/ID/backupConfiguration'])
     expect(await paths({ periodHours: 24 }, { 'max-age-hours': '26' })).toEqual(['services/ID/backups', 'services/ID/backupConfiguration'])
-    expect(await paths({ tag: 'a=b' }, { 'max-age-hours': '26' })).toEqual(['services', 'services/ID/backups'])
+    expect(await paths({ tag: 'shop' }, { 'max-age-hours': '26' })).toEqual(['services', 'services/ID/backups'])
   })
 
   it('needs policies in the file', async () => {

@@ -56,7 +56,7 @@ describe('an unmanaged alert', () => {
           rule: 'held',
           message: expect.stringMatching(
             new RegExp(
-              `^alerts\\.errors: apply leaves it as it is, and deletes nothing: the unmanaged alert "Checkout errors" \\(${theirs().id}\\) differs \\(threshold\\)\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.[0-9a-f]{10}\\.files; to take those of the service, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '\\*\\*' --only declared --select key=errors; if it is another object, give the one in the file another name$`,
+              `^alerts\\.errors: apply leaves it as it is, and deletes nothing: the unmanaged alert "Checkout errors" \\(${theirs().id}\\) differs \\(threshold\\)\\. To keep the values of the file, set adopt to ${theirs().id}@2\\.[0-9a-f]{10}\\.files; to take those of the service, run watchkeeper pull --project shop/observability --organization-id ${demo.organizationId} --service-id ${demo.services.checkout} --files '\\*\\*' --only declared --select kind=alert --select key=errors; if it is another object, give the one in the file another name$`,
             ),
           ),
         },

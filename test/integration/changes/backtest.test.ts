@@ -348,7 +348,7 @@ describe('backtest', () => {
   it('rejects a selection of alerts that no file declares', async () => {
     const selected = async (select: string) => (await backtest({ errors: alert('Errors') }, { select })).reason
     expect(await selected('key=erors')).toBe('select: "erors" is not an alert in these files; did you mean "errors"?')
-    expect(await selected('name~slow')).toBe('select: matches no alert in these files')
+    expect(await selected('name~slow')).toBe('select: matches no alert in these files: none has name~slow')
   })
 
   it('backtest ends with the error of a key that is rejected', async () => {
@@ -800,7 +800,9 @@ describe('a condition that no row matches', () => {
       files: { 'a.json': JSON.stringify({ slos: { checkout: slo } }) },
     })
     expect(warnings(ran)).toEqual([
-      expect.stringContaining("alerts.checkout.page-1h: A: no row matches `ServiceName = 'chekout'` in 7 days; did you mean `checkout`?"),
+      expect.stringContaining(
+        "slos.checkout (alert checkout.page-1h): total: no row matches `ServiceName = 'chekout'` in 7 days; did you mean `checkout`?",
+      ),
     ])
   })
 })

@@ -121,6 +121,19 @@ describe('a changed source', () => {
     ])
   })
 
+  it('a source that is held is not a changed one, so nothing is looked up, and nothing is said of what uses it', async () => {
+    await haveApplied()
+    lookUps.length = 0
+    const { adopt: _, ...held } = inTable('no_such_table')
+    const { document } = await run('plan', held)
+    expect(document).toMatchObject({
+      toHold: 1,
+      toUpdate: 0,
+      diagnostics: [{ rule: 'held', message: expect.stringMatching(/^sources\.events: /) }],
+    })
+    expect(lookUps).toEqual([])
+  })
+
   it('a changed source is the one of a new alert, too, when the plan creates all of them', async () => {
     const ran = await run('plan', inTable('otel_logs_v2'))
     expect(warnings(ran)).toEqual([neverFires('alerts.errors', 'Unknown expression identifier `SeverityText`.')])

@@ -217,7 +217,7 @@ describe('drift', () => {
     if (original !== undefined) store.alerts.push({ ...original, id: '65f5e4a35eedc0deffffffff' })
     expect(await drift(first)).toMatchObject({
       exitCode: 10,
-      reason: 'shop/drift has drifted: 1 held; 1 object needs attention',
+      reason: 'shop/drift has drifted: 1 held; held objects need attention',
       text: expect.stringContaining('2 alerts have this ownership marker'),
     })
   })

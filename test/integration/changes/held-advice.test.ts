@@ -27,10 +27,27 @@ describe('the advice on an object that is left as it is', () => {
   it('the command to pull has the project and the files', () =>
     site(async (one) => {
       const files = { "o/it's.json": { alerts: { errors } } }
-      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select key=errors`
+      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select kind=alert --select key=errors`
       expect(await adviceOn(one, files)).toContain(`to take those of the service, run ${command}`)
-      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=errors') })
+      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('kind=alert', 'key=errors') })
       expect(actions(await one.plan(afterPull(files, pulled)))).toEqual({ errors: 'adopt' })
+    }))
+
+  it('the command to pull takes no other object with the same key', () =>
+    site(async (one) => {
+      const dashboard = { name: 'Checkout overview', tiles: [] }
+      const files = { 'o.json': { dashboards: { errors: dashboard }, alerts: { errors: { ...errors, threshold: 9 } } } }
+      const messages = errorsIn(await one.plan(files)).map(({ message }) => message)
+      const selects = messages.map((message) => [...message.matchAll(/--select (\S+=\w+)/g)].map(([, condition = '']) => condition))
+      expect(selects).toEqual([
+        ['kind=dashboard', 'key=errors'],
+        ['kind=alert', 'key=errors'],
+      ])
+      for (const [i, select] of selects.entries()) {
+        const { objects } = await one.pull(files, ['**'], { only: 'declared', select: conditions(...select) })
+        const updated = objects.filter(({ outcome }) => outcome === 'updated')
+        expect(updated.map(({ kind }) => kind)).toEqual([['dashboard'], ['alert']][i])
+      }
     }))
 
   it('a pull that cannot edit a declaration advises no apply, which would leave the object as it is', () =>
@@ -57,13 +74,13 @@ describe('the advice on an object that is left as it is', () => {
       Object.assign(board ?? {}, { tags: ['theirs'] })
       const drifted = await one.pull(files, ['**'], { only: 'drifted' })
       expect(drifted).toMatchObject({ changed: false, leftOut: 1 })
-      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select key=board`
+      const command = `watchkeeper pull --project ${project} ${target} --files '**' --only declared --select kind=dashboard --select key=board`
       expect(drifted.objects.find(({ key }) => key === 'board')).toMatchObject({
         outcome: 'left-out',
         reason: expect.stringMatching(/^it is not clear which side changed: the unmanaged dashboard .* differs \(tags/),
       })
       expect(drifted.objects.find(({ key }) => key === 'board')?.reason).toContain(`to take those of the service, run ${command}`)
-      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('key=board') })
+      const pulled = await one.pull(files, ['**'], { only: 'declared', select: conditions('kind=dashboard', 'key=board') })
       expect(pulled.writtenFiles[0]?.content).toContain('theirs')
     }))
 
@@ -74,7 +91,7 @@ describe('the advice on an object that is left as it is', () => {
       files: { 'o.json': JSON.stringify({ alerts: { errors } }), 'environments/staging.yml': `service-id: ${demo.services.checkout}\n` },
     })
     expect(JSON.stringify(ran.document.diagnostics)).toContain(
-      `run watchkeeper pull --project ${project} ${target} --env staging --files o.json --only declared --select key=errors`,
+      `run watchkeeper pull --project ${project} ${target} --env staging --files o.json --only declared --select kind=alert --select key=errors`,
     )
   })
 

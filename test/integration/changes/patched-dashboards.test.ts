@@ -235,6 +235,42 @@ describe('a change that no patch can make', () => {
   })
 })
 
+describe.each([true, false])('where the server can patch dashboards: %s,', (hasMcp) => {
+  const own = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp })
+
+  it.each(['a:same', 'a:other'])('the advice against a loss ends with a plan that writes no tile, also with %s in the web app', (where) =>
+    withSite(own(), 'hyperdx', async ({ plan, apply, pull, drift }) => {
+      const service = serviceOf(own())
+      Object.assign(service, { dashboards: [], alerts: [], savedSearches: [] })
+      const sourceId = service.sources.find(({ kind }) => kind === 'log')?.id
+      const config = { displayType: 'line', sourceId, granularity: '5 minute', select: [{ aggFn: 'count', where: '' }] }
+      const stored = own().saveInWebApp({ name: 'By hand', tiles: [{ id: 'first', name: 'First', config }] })
+      const withCondition = (files: SiteFiles, condition: string): SiteFiles => ({
+        ...files,
+        'observability/by-hand.yml': String(files['observability/by-hand.yml'])
+          .replace(/, where: [^ ,}]+/, '')
+          .replace('aggFn: count', `aggFn: count, where: ${condition}`),
+      })
+      const pulled = withCondition(afterPull({}, await pull({})), 'a:first')
+      expect(outcomes(await apply(pulled))).toEqual({ 'by-hand': 'updated' })
+      const edited = withCondition(pulled, 'a:same')
+      expect((await plan(edited)).objects).toMatchObject([{ action: 'update' }])
+      Object.assign(stored.tiles[0]?.config ?? {}, { granularity: '1 hour', select: [{ aggFn: 'count', where, whereLanguage: 'lucene' }] })
+      const again = await pull(edited, undefined, { only: 'declared' })
+      expect(again.diagnostics.map(({ rule }) => rule)).toEqual(where === 'a:same' ? [] : ['edit-replaced'])
+      const kept = afterPull(edited, again)
+      const [planned, drifted] = [await plan(kept), await drift(kept)]
+      for (const { changed, diagnostics } of [planned, drifted])
+        expect({ changed, diagnostics }).toEqual({ changed: false, diagnostics: [] })
+      await apply(kept)
+      expect(stored.tiles[0]?.config).toMatchObject({ granularity: '1 hour', select: [{ where }] })
+      // What the file then changes is a change of the file.
+      const next = withCondition(kept, 'a:next')
+      expect((await plan(next)).objects).toMatchObject([{ action: 'update', origin: 'files' }])
+    }),
+  )
+})
+
 let stop = async (): Promise<unknown> => undefined
 afterEach(() => stop())
 

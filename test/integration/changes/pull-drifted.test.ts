@@ -151,10 +151,15 @@ describe('a pull of drift', () => {
     expect(withoutBases((await run('pull', { only: 'drifted' }, {}, `\ufeff${text}`)).files[0]?.content)).toBe(`\ufeff${raised}`)
   })
 
-  it('a pull without a match says that no object meets the conditions', async () => {
-    const { blocks, document } = await run('pull', { select: 'name=exotic' })
-    expect(document).toMatchObject({ status: 'pass', objects: [] })
-    expect(JSON.stringify(blocks)).toContain('no object meets the conditions of select')
+  it('a pull without a match names the condition that no object meets, and a near value', async () => {
+    const unmetOf = async (...select: readonly string[]) => {
+      const { document } = await run('pull', { select: select.join('\n') })
+      expect(document).toMatchObject({ status: 'pass', objects: [] })
+      return document.unmet
+    }
+    expect(await unmetOf('kind=dashboard', 'name=exotic')).toBe('name=exotic')
+    expect(await unmetOf('tag=chekout')).toBe('tag=chekout; did you mean "checkout"?')
+    expect(await unmetOf('tag=checkout', 'kind=webhook')).toBe('tag=checkout, kind=webhook')
   })
 
   it('a pull of drift keeps the expressions next to what it writes', async () => {

@@ -397,7 +397,7 @@ describe('a pull of a service', () => {
     expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
     const { sentence = [], reasons } = judgePull(pulled)
     expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out.`])
-    expect(pulled.diagnostics.filter(({ rule }) => rule !== 'rewrites-tiles')).toEqual([])
+    expect(pulled.diagnostics).toEqual([])
     for (const [i, [name, , reason]] of cases.entries())
       expect(
         pulled.objects.find((one) => one.id === id('abcdef'[i] ?? '')),

@@ -276,6 +276,8 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('sources and their conne
       expect(content.match(/connection.*/g)).toEqual([`connection: ${given.connection}`])
       expect(await one.plan(Object.fromEntries(pulled.writtenFiles.map((file) => [file.path, file.content])))).toMatchObject(emptyPlan)
       const written = boardOf(sqlTile({ connectionId: connection.id }, 'Default'), sqlTile(given, 'Second'))
+      // Its marker is then of this declaration, and needs no base in the file.
+      await one.apply(written)
       expect((await one.pull(written, ['a.json'], { only: 'declared' })).writtenFiles).toEqual([])
     }))
 })

@@ -63,6 +63,9 @@ describe('a list', () => {
       expect(await countOf({ select: 'project=shop/infra' })).toBe(1)
       expect(await countOf({ select: 'project=shop/other' })).toBe(0)
       const { document } = await run(operation, { select: 'project=shop/infra' })
+      expect(document.unmet).toBe('')
+      const none = await run(operation, { select: 'project=shop/infra\nkey=none' })
+      expect([none.document.unmet, textOf(none.blocks)]).toEqual(['key=none', expect.stringContaining('key=none')])
       expect(Object.values(document.owners as object)).toMatchObject([{ project: 'shop/infra' }])
     },
   )

@@ -132,7 +132,7 @@ describe('silence-alerts', () => {
     const ended = await run({ operation: 'silence-alerts', for: '0m', select: 'key=errors' }, '2026-11-11T03:22:10Z')
     expect(ended.document).toMatchObject({ count: 2 })
     expect((await by({ select: 'project=shop/infra\nkey=none' })).reason).toBe(
-      'There is no alert with project=shop/infra, key=none. list-alerts shows names and owners.',
+      'There is no alert with key=none. list-alerts shows names and owners.',
     )
   })
 

@@ -260,14 +260,16 @@ describe('the report of a plan', () => {
     expect(many).toContain('Undeclared objects (7): see the summary of the run')
   })
 
-  it('counts the objects that are held', () => {
+  it('the number of held objects is that of the headline, also where one message is about several, or one is only a warning', () => {
     const held = { ...error, rule: 'held' }
-    const reasonsOf = (...diagnostics: (typeof held)[]) => {
-      const verdict = judgeDiagnostics(diagnostics)
-      return verdict.reasons.map(toPlainText)
+    const objects = ['a', 'b', 'c'].map((key) => object(key, { action: 'held' }))
+    for (const diagnostics of [[held], [held, held], [held, { ...held, severity: 'warning' as const }]]) {
+      const result = resultOf(objects, { diagnostics })
+      for (const operation of [plan, drift]) {
+        const { reasons = [] } = operation.judge?.(result, {} as never) ?? {}
+        expect([headlineOf(operation, result), ...reasons.map(toPlainText)].join().match(/\d+/g)).toEqual(['3'])
+      }
     }
-    expect(reasonsOf(held)).toEqual(['1 object needs attention'])
-    expect(reasonsOf(held, held)).toEqual(['2 objects need attention'])
     const fields = [{ path: 'threshold', before: 1, after: 2, isSecret: false }]
     const text = textOf(
       plan,
@@ -497,6 +499,12 @@ describe('the report of drift', () => {
       ['saved search left', 'In no file. Pull with select: key=KEY adds it, apply with prune deletes it'],
     ])
   })
+
+  it('the key lines of drift have the reason of a held object, which the report has above its table', () => {
+    const result = resultOf([object('a', { action: 'held', notes: ['changed in both', 'also this'] })])
+    expect(linesOf(drift, result)).toContainEqual(expect.stringMatching(/^alert a +Held, for the reason above$/))
+    expect(drift.keyLines?.(result, {} as never).map(toPlainText)).toEqual(['alert a: Held: changed in both; also this'])
+  })
 })
 
 it('a backtest has what each alert would have done, and conditions that it suggests', () => {
@@ -506,7 +514,7 @@ it('a backtest has what each alert would have done, and conditions that it sugge
   const next = { ...now, ...times, verdict: 'fires', notifications: 19, episodes: 1, breachingWindows: 19, suggestion } as const
   const blocks = composeBlocks(backtestBlocks([{ key: 'errors', name: 'Errors', changed: true, now, next }]))
   expect(tablesIn(blocks)).toEqual([
-    ['Alert', 'Now', 'With the files', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
+    ['Alert', 'Now', 'After the plan', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
     ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'now 2'],
     ['Alert', 'Threshold', 'Windows in a row', 'Notifications on the busiest day'],
     ['errors', '40', '3', '4'],

@@ -344,7 +344,7 @@ describe('taking over', () => {
     expect(steps(plan)).toContain('alerts.errors held')
     expect(messagesOf(plan)).toEqual([
       expect.stringMatching(
-        /^held: alerts\.errors: apply leaves it as it is: the unmanaged alert "Errors" \(x\) differs \(.*\)\. To keep the values of the file, set adopt to x@2\.[0-9a-f]{10}\.files; to take those of the service, run watchkeeper pull --only declared --select key=errors; if it is another object, give the one in the file another name$/,
+        /^held: alerts\.errors: apply leaves it as it is: the unmanaged alert "Errors" \(x\) differs \(.*\)\. To keep the values of the file, set adopt to x@2\.[0-9a-f]{10}\.files; to take those of the service, run watchkeeper pull --only declared --select kind=alert --select key=errors; if it is another object, give the one in the file another name$/,
       ),
     ])
   })

@@ -8,7 +8,7 @@ import { type Body, describeStored, type Kind, type KindWire, listOf, type Store
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
-import { firstOf, plural, quote } from '../../../platform/core/text.ts'
+import { capitalize, firstOf, plural, quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
 import type { Guard } from '../facts.ts'
 import { holdStep } from '../hold.ts'
@@ -143,11 +143,13 @@ function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly S
     reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(10, described)}`,
     remedies: [
       `to accept the loss, set adopt to ${toAdoptedId(kind, stored, change.desired, 'files')}`,
-      `to lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'declared')}`,
+      toLoseNothing(),
       `to keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }`,
     ],
   }
 }
+
+const toLoseNothing = () => `to lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'declared')}`
 
 /** The API does not show a language that a series lacks, but that of a link. */
 function missingLanguage({ key, stored, location = noLocation }: Write, kind: KindWire): readonly Diagnostic[] {
@@ -171,7 +173,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
       maxNamedTiles,
       list.map(({ key, name }) => key || quote(name, 60)),
     )
-  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. To lose nothing, make the change in the web app, then run pull with ${spellInput('only', 'drifted')}. These parts are ${hiddenParts}`
+  const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${capitalize(toLoseNothing())}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`
   return [
     ...likely.slice(0, 1).map(({ location = noLocation }) => diagnosticOf(tileWriteRules, 'rewrites-tiles', location, warning)),

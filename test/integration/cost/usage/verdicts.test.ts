@@ -104,10 +104,16 @@ describe('a forecast', () => {
 describe('the first line of a verdict', () => {
   const running = (): Inputs => ({ period: `${addDays(today, -9)}..${addDays(today, 10)}` })
 
-  it('the first line of a verdict has the forecast that exceeds the budget', async () => {
-    const ran = await judge({ ...running(), budget: '60', 'forecast-budget': '60' })
-    expect(ran.reason).toMatch(
-      new RegExp(`^Forecast of \\d+\\.\\d\\d CHC by ${formatShortDay(addDays(today, 10), today)} exceeds the budget of 60\\.00 CHC\\.$`),
+  it.each([
+    [{ budget: '60', 'forecast-budget': '60' }, 'the budget of 60'],
+    // What was used is above this one already.
+    [{ budget: '60', 'forecast-budget': '40' }, 'the forecast budget of 40'],
+    [{ 'forecast-budget': '40' }, 'the budget of 40'],
+  ])('the first line of a verdict with %j has the forecast', async (limits, exceeded) => {
+    const ran = await judge({ ...running(), ...limits })
+    const { forecastCredits } = ran.document
+    expect(ran.reason).toBe(
+      `Forecast of ${Number(forecastCredits).toFixed(2)} CHC by ${formatShortDay(addDays(today, 10), today)} exceeds ${exceeded}.00 CHC.`,
     )
   })
 

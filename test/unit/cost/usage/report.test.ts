@@ -158,11 +158,14 @@ describe('the verdict', () => {
 
   it('compares the forecast budget with the forecast, or with the usage where there is no forecast', () => {
     const exceeded = { forecastBudget: decimal(25), forecastBudgetExceeded: true }
-    expect(verdictOf({ ...exceeded, forecast })).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
+    expect(verdictOf({ ...exceeded, forecast })).toEqual([
+      'fail',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the budget of 25.00 Credits.',
+    ])
     expect(verdictOf(exceeded)).toEqual(['fail', 'Budget exceeded: 30.00 of 25.00 Credits (120%).'])
     expect(verdictOf({ ...exceeded, budget: decimal(40), forecast, endDate: day('2026-03-31') })).toEqual([
       'fail',
-      'Forecast budget exceeded: 30.00 of 25.00 Credits (120%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 25.00 Credits.',
     ])
     const ahead = { ...exceeded, forecastBudget: decimal(100), forecast, endDate: day('2026-03-31') }
     expect(verdictOf({ ...ahead, budget: decimal(40) })).toEqual([

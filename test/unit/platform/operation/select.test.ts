@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   describeConditions,
+  describeUnmet,
   isSelected,
   parseCondition,
   type Selectable,
@@ -110,9 +111,21 @@ it('the values of several conditions on one field are those that all of them acc
   expect(valuesOf(conditions('name=x'), 'key')).toBeUndefined()
 })
 
+it('where nothing is selected, the first condition that no item meets is named, with a near value', () => {
+  const items = [{ name: 'Checkout', key: 'pay', tags: ['team=shop'] }, { name: null }, { state: 'OK' }]
+  const unmetOf = (...texts: readonly string[]) => describeUnmet(items, conditions(...texts))
+  expect(unmetOf('name=Checkout', 'tag=team=shpo')).toBe('tag=team=shpo; did you mean "team=shop"?')
+  expect(unmetOf('key=pya', 'tag=none')).toBe('key=pya; did you mean "pay"?')
+  expect(unmetOf('name~chekcout')).toBe('name~chekcout; did you mean "Checkout"?')
+  expect(unmetOf('state=KO')).toBe('state=KO')
+  expect(unmetOf('name=Checkout', 'state=OK')).toBe('name=Checkout, state=OK')
+})
+
 it('the items of files are selected, and no match is an error unless there are no items', () => {
   expect(selectDeclared([{ key: 'a' }, { key: 'b' }], conditions('key=b'), 'alert')).toEqual([{ key: 'b' }])
-  expect(() => selectDeclared([{ key: 'a', name: 'x' }], conditions('name=y'), 'alert')).toThrow('matches no alert in these files')
+  expect(() => selectDeclared([{ key: 'a', name: 'x' }], conditions('name=y'), 'alert')).toThrow(
+    'matches no alert in these files: none has name=y',
+  )
   expect(selectDeclared([], conditions('name=y'), 'alert')).toEqual([])
 })
 
