@@ -12,10 +12,14 @@ const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
 const validators = new Map<Published, ValidateFunction>()
 
+function compile({ output, details }: Published): ValidateFunction {
+  const fields = z.object({ ...commonResultSchema.partial().shape, ...output.shape, ...details.shape })
+  return ajv.compile(toJsonSchema(fields, 'output'))
+}
+
 /** A contract of every result: `watchkeeper schema` names each of its fields, at any depth. */
 export function demandPublished(operation: Published, result: object): void {
-  const schema = z.object({ ...commonResultSchema.partial().shape, ...operation.output.shape, ...operation.details.shape })
-  const validate = validators.get(operation) ?? ajv.compile(toJsonSchema(schema, 'output'))
+  const validate = validators.get(operation) ?? compile(operation)
   validators.set(operation, validate)
   if (!validate(JSON.parse(JSON.stringify(result)))) throw new Error(`Not as published: ${JSON.stringify(validate.errors)}`)
 }
