@@ -87,7 +87,7 @@ const serviceCheck = z.object({
   ageHours: knownNumber.describe('Age of the backup that decided the outcome.'),
   ageMs: knownNumber.describe('The exact age in milliseconds.'),
   limit,
-  backup: backupOutput.optional().describe('The backup that decided the outcome.'),
+  backup: backupOutput.extend(backupDetails.shape).optional().describe('The backup that decided the outcome.'),
   lastSuccessful: agedBackup.optional().describe('The last successful backup.'),
   inProgress: agedBackup.optional().describe('A backup in progress that was started after the last successful one.'),
   firstBackupDueAt: known.describe('Until then, a new service passes without a backup.'),

@@ -83,7 +83,7 @@ export const textResponse = (status: number, body: string): HttpResponse => ({
 /** The page of Express for a path without a route. */
 export const noRouteResponse = (method: string, path: string): HttpResponse => ({
   status: 404,
-  headers: { 'content-type': htmlType, 'content-security-policy': "default-src 'none'", 'x-content-type-options': 'nosniff' },
+  headers: { 'content-type': htmlType },
   body: `<!DOCTYPE html>
 <html lang="en">
 <head>

@@ -8,6 +8,7 @@ import { settingsSchema } from '../../src/platform/operation/inputs.ts'
 import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, storesNothing, useEmulator } from '../support/emulator.ts'
 import { allOperations as all, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
+import { demandPublished } from '../support/published-schema.ts'
 
 /** Fields of every result document. */
 const reservedNames = ['operation', 'status', 'failureReason', 'requestId', 'error', 'result', 'resultFile']
@@ -105,8 +106,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('every example works in 
     const methods = new Map<string, (input: never) => Promise<object>>(Object.entries(createClient(common)))
     const result = await methods.get(toCamel(name))?.(operation.example as never)
     expect(result).toEqual(expect.objectContaining({ operation: name, status: expect.stringMatching(/pass|warn/) }))
-    const required = Object.entries(operation.output.shape as Shape).filter(([, field]) => isRequired(field))
-    for (const [output] of required) expect(result).toHaveProperty(output)
+    demandPublished(operation, result ?? {})
     const sent = emulator().requests.filter((request) => !storesNothing(request))
     if (operation.effect !== 'read') return
     expect([...new Set(sent.map(({ method }) => method))]).toEqual(operation.scope === 'none' ? [] : ['GET'])

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isOperationName, operations } from '../../src/operations.ts'
 import type { Clock } from '../../src/platform/core/clock.ts'
 import { toCamel } from '../../src/platform/core/names.ts'
 import type { Variables } from '../../src/platform/core/variables.ts'
@@ -10,6 +11,7 @@ import { withReports } from '../../src/runtime/publish.ts'
 import { type PublishableResult, type RunDeps, runOperation } from '../../src/runtime/run.ts'
 import { readOptionalFile, workspaceFiles } from '../../src/runtime/workspace.ts'
 import { createVirtualClock } from './clocks.ts'
+import { demandPublished } from './published-schema.ts'
 
 export interface InvokeOptions {
   /** By kebab-case name, as text; `operation` among them. */
@@ -73,6 +75,7 @@ export async function invokeText({
       readConfigFile: (path: string, isRequired: boolean) => readOptionalFile(workspace, path, isRequired),
     }
     const result = await withReports(await runOperation(request, deps))
+    if (isOperationName(operation) && result.document.error === undefined) demandPublished(await operations[operation](), result.document)
     const written = result.files.map((file) => ({ ...file, content: textOf(file.content) }))
     return { ...result, files: written, reason: result.document.failureReason, warnings }
   } finally {

@@ -12,6 +12,7 @@ import type { Clock } from '../../src/platform/core/clock.ts'
 import { createCheckpoint } from '../../src/platform/http/cancellation.ts'
 import type { Context, PreviousOwner } from '../../src/platform/operation/operation.ts'
 import { serviceOf } from './emulator.ts'
+import { demandPublished } from './published-schema.ts'
 import { openSession, service, type TestSession } from './session.ts'
 
 // A repository of declarations and the service that it is about: plan, apply and drift as operations, without a surface.
@@ -105,20 +106,28 @@ export async function withSite<T>(server: SiteServer, dialect: Dialect, use: (si
       async plan(files, input) {
         const given = { ...standard, onFailedEvaluation: 'warn', backtest: false, price: false, ...input } as const
         const planned = await plan.run(readContextFor(files), given)
+        demandPublished(plan, planned)
         const isShown = planned.objects.some(({ action }) => !['unchanged', 'adopt', 'mark'].includes(action))
         // A contract of every plan: a reader of `changed` finds in `objects` what differs.
         if (planned.changed !== isShown)
           throw new Error(`changed is ${planned.changed}, and objects are ${JSON.stringify(planned.objects)}`)
         return planned
       },
-      apply: (files, input) => apply.run(contextFor(files), { ...standard, ...input }),
-      drift: (files, input) => drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input }),
-      pull: (files, globs = ['observability/**/*.yml'], input = {}) =>
-        pull.run(readContextFor(files), {
-          files: [...globs],
-          project,
-          ...input,
-        }),
+      async apply(files, input) {
+        const applied = await apply.run(contextFor(files), { ...standard, ...input })
+        demandPublished(apply, applied)
+        return applied
+      },
+      async drift(files, input) {
+        const found = await drift.run(readContextFor(files), { ...standard, onFailedEvaluation: 'warn', ...input })
+        demandPublished(drift, found)
+        return found
+      },
+      async pull(files, globs = ['observability/**/*.yml'], input = {}) {
+        const pulled = await pull.run(readContextFor(files), { files: [...globs], project, ...input })
+        demandPublished(pull, pulled)
+        return pulled
+      },
     })
   } finally {
     await session.close()

@@ -567,5 +567,5 @@ export const toNote = (location: Location, message: string): Diagnostic =>
 export function explainUnchecked(what: 'alerts' | 'SLOs', thrown: unknown): readonly Diagnostic[] {
   const failure = toFailure(thrown)
   if (!(failure instanceof ApiError) && failure.kind !== 'not-served') throw failure
-  return [toNote({ file: what.toLowerCase() }, `The queries of ${what} were not run: ${causeOf(failure)}`)]
+  return [toNote({ file: what }, `The queries of ${what} were not run: ${causeOf(failure)}`)]
 }

@@ -350,7 +350,7 @@ function toReader({ aggFn, field = '' }: SeriesInput, kind: TelemetryKind): (row
   if (kind === 'metric') return (row) => Number(row.Value)
   if (aggFn === 'count') return () => 1
   if (field.includes('.')) return () => 0
-  const [, name = field, operator, operand = '1'] = /^(\w+)\s*([*/])\s*(\d+(?:e-?\d+)?)$/.exec(field.trim()) ?? []
+  const [, name = field, divisor = '1'] = /^(\w+)\s*\/\s*(\d+(?:e\d+)?)$/.exec(field.trim()) ?? []
   const column = knownColumn(name, kind)
-  return (row) => (operator === '/' ? Number(row[column]) / Number(operand) : Number(row[column]) * Number(operand))
+  return (row) => Number(row[column]) / Number(divisor)
 }

@@ -33,17 +33,18 @@ export async function serveEmulator(
 }
 
 /** Settings that a job would set once. */
-export const demoVariables = (url: string, profile: ProfileName): Readonly<Record<string, string>> =>
-  profile === 'hyperdx'
-    ? { WATCHKEEPER_PROFILE: profile, WATCHKEEPER_API_URL: url, WATCHKEEPER_API_KEY: demo.apiKeySecret }
+export const demoVariables = (url: string, profile: ProfileName): Readonly<Record<string, string>> => ({
+  WATCHKEEPER_PROFILE: profile,
+  WATCHKEEPER_API_URL: url,
+  ...(profile === 'hyperdx'
+    ? { WATCHKEEPER_API_KEY: demo.apiKeySecret }
     : {
-        WATCHKEEPER_API_URL: url,
-        WATCHKEEPER_PROFILE: profile,
         WATCHKEEPER_API_KEY_ID: demo.apiKeyId,
         WATCHKEEPER_API_KEY_SECRET: demo.apiKeySecret,
         WATCHKEEPER_ORGANIZATION_ID: demo.organizationId,
         WATCHKEEPER_SERVICE_ID: demo.services.checkout,
-      }
+      }),
+})
 
 const describeEmulator = (url: string, dialect: Dialect) =>
   [

@@ -94,7 +94,7 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const asApplied = ({ pair, sides }: (typeof compared)[number]): readonly BodyPair[] => (sides && isAsApplied(pair) ? [sides] : [])
   const common = once(() => findCommonValues(kind, compared.flatMap(asApplied)))
   const nameOf = (id: unknown): string | undefined =>
-    id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id)) ?? id.key) : directory.nameOf(id)
+    id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id))) : directory.nameOf(id)
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics }, sides }) => {
     const { declared } = pair

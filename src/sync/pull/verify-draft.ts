@@ -33,7 +33,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const placed = [...declarations.objects, ...declarations.broken]
   const ofFiles = errorsIn(diagnostics)
   const ofPlan = errorsIn(plan.diagnostics).filter((one) => !isAboutHeld(one))
-  const placedBy = new Map(placed.toReversed().map((one) => [addressOf(one), one]))
+  const placedBy = new Map(placed.map((one) => [addressOf(one), one]))
   const ownerOf = createOwnerOf(placed)
   const messages = new Map(
     [...ofFiles, ...ofPlan].toReversed().flatMap(({ location, message }) => {

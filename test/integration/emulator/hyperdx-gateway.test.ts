@@ -58,14 +58,15 @@ describe('the dialect of self-hosted HyperDX', () => {
     expect(Object.keys(stored() ?? {}).toSorted()).toEqual(['createdAt', 'host', 'id', 'name', 'password', 'updatedAt', 'username'])
   })
 
-  it('has spans of 50 to 200 ms, whose durations are nanoseconds', async () => {
+  it('has spans of 50 to 200 ms, whose durations are nanoseconds that a chart can divide', async () => {
     const endTime = Date.parse('2026-03-21T09:30:00Z')
     const emulator = await startHyperdx({ now: () => endTime })
     const sources = emulator.store.organizations.flatMap(({ services }) => services.flatMap((service) => service.sources))
     const sourceId = sources.find(({ name }) => name === 'Traces')?.id
-    const series = ['min', 'max'].map((aggFn) => ({ sourceId, aggFn, field: 'Duration', where: 'ServiceName:cart', groupBy: [] }))
+    const fields = { min: 'Duration', max: 'Duration / 1e6' }
+    const series = Object.entries(fields).map(([aggFn, field]) => ({ sourceId, aggFn, field, where: 'ServiceName:cart', groupBy: [] }))
     const body = { series, startTime: endTime - 60_000, endTime: endTime - 1, granularity: '1m' }
     const { json } = await callHyperdx(emulator, 'POST', 'charts/series', { body })
-    expect(json.data).toMatchObject([{ 'series_0.data': 50_000_000, 'series_1.data': 200_000_000 }])
+    expect(json.data).toMatchObject([{ 'series_0.data': 50_000_000, 'series_1.data': 200 }])
   })
 })

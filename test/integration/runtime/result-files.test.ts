@@ -136,6 +136,7 @@ it('rejects a format of a report that is unknown, of another operation, or given
     ['sarif=a.sarif', 'usage-cost has no report in the format sarif; accepted: html, markdown, json, csv, focus, openmetrics'],
     ['html=a.html\nhtml=b.html', 'has the format html twice'],
     ['csv=out\nhtml=./out', 'has one path for csv and html, "./out"; give each a path of its own'],
+    ['csv=out\nhtml=./out\nfocus=out', 'has one path for csv and focus, "out"'],
   ] as const)
     expect((await run({ operation: 'usage-cost', reports })).outputs.get('failure-reason')).toContain(`reports: ${reason}`)
   expect((await run({ operation: 'plan', 'plan-file': 'x', reports: 'html=./x' })).outputs.get('failure-reason')).toContain(

@@ -31,6 +31,8 @@ describe('what needs a held object', () => {
       errors,
       other: { ...errors, name: 'Other', tile: 'B' },
       'by-id': { ...errors, name: 'By id', dashboard: { id: 'theirs' }, tile: { id: 'a' } },
+      again: { ...errors, name: 'Again' },
+      also: { ...errors, name: 'Also' },
       many: { name: 'Many', savedSearch: 'slow', ...watching },
     }
     const plan = planOf({ dashboards: { shop: ours }, savedSearches: { slow }, alerts }, stored)
@@ -40,10 +42,12 @@ describe('what needs a held object', () => {
       'alerts.errors held',
       'alerts.other create',
       'alerts.by-id held',
+      'alerts.again held',
+      'alerts.also held',
       'alerts.many held',
     ])
     expect(messagesOf(plan)).toContain(
-      'held: alerts.errors, alerts.by-id: apply does not create them: needs what dashboards.shop has in the files, which is held. See dashboards.shop',
+      'held: alerts.errors, alerts.by-id, alerts.again and 1 more: apply does not create them: needs what dashboards.shop has in the files, which is held. See dashboards.shop',
     )
   })
 

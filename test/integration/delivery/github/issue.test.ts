@@ -74,6 +74,13 @@ describe('the issue', () => {
     expect(words()).toHaveLength(1)
   })
 
+  it('the issue that somebody opens again is closed by the next success, whose report only has another time', async () => {
+    await onFailure()
+    await onFailure({ content: contentOf('pass') })
+    for (const issue of issues()) issue.state = 'open'
+    expect((await onFailure({ content: contentOf('pass') })).notes).toEqual(['issue: closed #100'])
+  })
+
   it('the issue is a new one for a failure after recovery', async () => {
     await onFailure()
     await onFailure({ content: contentOf('pass') })

@@ -328,6 +328,7 @@ describe('a step with apply after a merge', () => {
     mergeIt()
     const ran = await step('apply', { ...pushed, files: { 'observability/a.yml': 'alerts: { a: {} }' } })
     expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toContain('The files are not compared with the head of main: the commit that is checked out is unknown')
     expect(headings()).toEqual(['#12 ### ❌ Not applied in `bbbbbbb`'])
     expect(github().store.issues).toMatchObject([{ state: 'open', labels: ['watchkeeper'] }])
     expect(await step('apply', pushed)).toMatchObject({ exitCode: 0 })

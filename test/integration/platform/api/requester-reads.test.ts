@@ -46,6 +46,20 @@ describe('a read', () => {
       { before: () => emulator().reset() },
     ))
 
+  it('a list that ends before the number that the server counts is read twice, and then is an error', () =>
+    withSession(emulator(), async (session) => {
+      const { items } = await list(session)
+      emulator().reset()
+      const answer = (nth: number, page: readonly object[]): void =>
+        emulator().addFault({ nth, effect: { kind: 'body', text: JSON.stringify({ data: page, meta: { total: items.length + 1 } }) } })
+      for (const nth of [1, 3]) {
+        answer(nth, items)
+        answer(nth + 1, items.slice(-1))
+      }
+      await expect(list(session)).rejects.toThrow('The API counts 7 alerts and lists 6. Nothing is changed based on an incomplete list.')
+      expect(methodsOf(emulator())).toHaveLength(4)
+    }))
+
   it('R1: a read reports once for each retry why it waits and how long', async () => {
     await withSession(
       emulator(),

@@ -161,6 +161,11 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
     expect(asked).toEqual([{ sql: 'SELECT 1', startMs, endMs }])
   })
 
+  it('may take as long as its settings say', async () => {
+    const query = { settings: { max_execution_time: 60 } }
+    expect(await ask({ dialect, runSql: answers([], 40_000) }, query)).toMatchObject({ kind: 'rows' })
+  })
+
   it('may have no rows', async () => {
     expect(await ask({ dialect, runSql: answers([]) })).toMatchObject({ kind: 'rows', rows: [] })
   })

@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sumSavings } from '../../../../src/cost/idling/audit-costs.ts'
-import { judgeAudit } from '../../../../src/cost/idling/audit-report.ts'
+import { type AuditResult, judgeAudit, reportAudit } from '../../../../src/cost/idling/audit-report.ts'
 import type { Finding } from '../../../../src/cost/idling/findings.ts'
 import { toPlainText } from '../../../../src/platform/core/line.ts'
+import { composeBlocks } from '../../../../src/platform/report/blocks.ts'
+import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
 import { decimal } from '../../../support/usage.ts'
 
 const finding = (about: string, low: number, high: number): Finding => ({
@@ -19,14 +21,27 @@ const findings = fc.array(
   fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat(100), fc.nat(100)).map(([about, low, more]) => finding(about, low, low + more)),
 )
 
+const audited: AuditResult = {
+  ...{ findingCount: 1, errorCount: 0, warningCount: 1, noteCount: 0, unit: 'CHC', auditedAt: '2026-03-01T00:00:00Z' },
+  ...{ savingsLow: decimal('15.0012'), savingsHigh: decimal('20'), maxSavings: decimal('15') },
+  services: [{ id: 's', name: 'search', state: 'running', idling: 'off', alwaysOn: false, knownDays: 0 }],
+  ...{ findings: [], awakeByDay: [], unchecked: [] },
+}
+
 it('a limit of savings differs from the savings that exceed it, also when both round to the same amount', () => {
-  const service = { id: 's', name: 'search', state: 'running', idling: 'off', alwaysOn: false, knownDays: 0 }
-  const { sentence = [] } = judgeAudit({
-    ...{ findingCount: 1, errorCount: 0, warningCount: 1, noteCount: 0, unit: 'CHC', auditedAt: '2026-03-01T00:00:00Z' },
-    ...{ savingsLow: decimal('15.0012'), savingsHigh: decimal('20'), maxSavings: decimal('15') },
-    ...{ findings: [], services: [service], awakeByDay: [], unchecked: [] },
-  })
+  const { sentence = [] } = judgeAudit(audited)
   expect(toPlainText(sentence)).toBe('Savings of at least 15.0012 CHC a month exceed max-savings of 15 CHC.')
+})
+
+it('a report shows what to change about ten services, and folds the others', () => {
+  const findings = Array.from({ length: 12 }, (_, i): AuditResult['findings'][number] => ({
+    ...{ severity: 'warning', name: `service ${i}`, evidence: 'Idling is off.' },
+    ...{ rule: 'idling-off', high: decimal('2'), advice: `Advice ${i}.` },
+  }))
+  const text = renderMarkdown(composeBlocks(reportAudit({ ...audited, findings }).blocks))
+  const [open = '', folded] = text.split('<summary>2 more changes</summary>')
+  const adviceIn = (part = ''): number => part.match(/Advice \d+\./g)?.length ?? 0
+  expect([adviceIn(open), adviceIn(folded)]).toEqual([10, 2])
 })
 
 describe('the sum of savings', () => {

@@ -23,6 +23,7 @@ describe('SQL of users', () => {
         ["a = 'b", "its SQL has 'b, and may mean something else to the server"],
         ['a /* b', 'its SQL has /* b, and may mean something else to the server'],
         ['a = $env', 'its SQL has $, and may mean something else to the server'],
+        ['a = \u3000 1', 'its SQL has  \u3000 , and may mean something else to the server'],
       ],
       async (sql, reason) => {
         expect(refuseForm(sql)).toBe(reason)

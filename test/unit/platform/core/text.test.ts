@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, compareText, plural, printable } from '../../../../src/platform/core/text.ts'
+import { clip, compareText, plural, printable, quote } from '../../../../src/platform/core/text.ts'
 import { anyCodePoint } from '../../../support/corpus.ts'
 
 describe('printable', () => {
@@ -31,6 +31,10 @@ describe('printable', () => {
 describe('clip', () => {
   it('counts what it leaves out', () => {
     expect(clip('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa… (999990 more characters)')
+  })
+
+  it('leaves 200 characters of a quoted text', () => {
+    expect(quote('a'.repeat(1000))).toBe(`${'a'.repeat(200)}… (800 more characters)`)
   })
 
   it('never cuts an emoji in half', () => {

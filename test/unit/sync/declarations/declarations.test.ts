@@ -78,6 +78,7 @@ describe('a file', () => {
       'a*': ['a-b', 'a.b', 'ab', 'aba'],
       '*a*b*': ['a-b', 'a.b', 'ab', 'aba'],
       'ab*b': [],
+      '*b*b*': [],
       '**a': ['aba'],
     }
     for (const [pattern, found] of Object.entries(expected)) expect(alertsOf(pattern, keys), pattern).toEqual(found.toSorted())
