@@ -16,7 +16,7 @@ import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/lin
 import { quote } from '../platform/core/text.ts'
 import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
-import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult, withUnmet } from '../platform/operation/listing.ts'
 import { defineOperation, noFields } from '../platform/operation/operation.ts'
 import {
   type AlertWriter,
@@ -93,7 +93,7 @@ export const listAlerts = defineOperation({
   },
   judge: judgeCutList,
   report: (result) => ({
-    headline: say`${counted(result.count, 'alert')}${result.unmet && ` with ${result.unmet}`}`,
+    headline: say`${counted(result.count, 'alert')}${withUnmet(result.unmet)}`,
     blocks: [alertTable(result), ...missingNames(result)],
   }),
 })

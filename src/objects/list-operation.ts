@@ -9,7 +9,7 @@ import type { Target } from '../platform/api/path.ts'
 import { toFailure } from '../platform/core/errors.ts'
 import { counted, type Line, nameOrId, say, textOrDash, trusted, untrusted } from '../platform/core/line.ts'
 import { pluralOf } from '../platform/core/text.ts'
-import { judgeCutList, listDetails, listOutput, toListResult } from '../platform/operation/listing.ts'
+import { judgeCutList, listDetails, listOutput, toListResult, withUnmet } from '../platform/operation/listing.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import { type Choices, type Selectable, type SelectField, selectInput, valuesOf } from '../platform/operation/select.ts'
 import { type Cell, table } from '../platform/report/table.ts'
@@ -113,7 +113,7 @@ export function defineList<T extends StoredObject>({ kind, list, markers = noMar
     },
     judge: judgeCutList,
     report: ({ items, owners, unmet }) => ({
-      headline: say`${counted(items.length, label)}${unmet && ` with ${unmet}`}`,
+      headline: say`${counted(items.length, label)}${withUnmet(unmet)}`,
       blocks: [
         table(undefined, items, {
           Name: nameOrId,

@@ -3,10 +3,7 @@ import type { Backup, demo, Emulator } from '../../src/emulator/index.ts'
 import { inputsFor, serviceOf } from './emulator.ts'
 import { type Invoked, invokeText } from './invoke.ts'
 
-/** Of one moment, so that a duration between two of them is exact. */
-const startMs = Date.now()
-
-export const hoursAgo = (hours: number): string => new Date(startMs - hours * 3_600_000).toISOString()
+export const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString()
 
 /** The id that `fillBackups` gives to the backup at index `i`. */
 export const backupId = (i: number): string => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`

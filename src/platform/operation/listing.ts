@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type List, pageLimit } from '../api/collection.ts'
-import { say } from '../core/line.ts'
+import { type Line, say } from '../core/line.ts'
 import { pass, type Verdict } from '../report/report.ts'
 import { type Condition, describeUnmet, isSelected, type Selectable } from './select.ts'
 
@@ -23,6 +23,8 @@ export function toListResult<T extends { readonly id: string }>(
   const unmet = found.length === 0 ? describeUnmet(list.items.map(toSelectable), conditions) : ''
   return { count: found.length, ids: found.map(({ id }) => id), items: found, mayBeCut: list.mayBeCut, unmet }
 }
+
+export const withUnmet = (unmet: string): Line => (unmet === '' ? [] : say` with ${unmet}`)
 
 /** Servers cut lists at their page limit without a hint. */
 export const judgeCutList = ({ mayBeCut }: { readonly mayBeCut: boolean }): Verdict =>

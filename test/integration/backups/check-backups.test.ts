@@ -136,10 +136,15 @@ describe('the report', () => {
     expect(await factsOf()).toContain('First backup: nightly')
   })
 
+  const lasting = (hours: number, backup: ReturnType<typeof done>): ReturnType<typeof done> => ({
+    ...backup,
+    finishedAt: new Date(Date.parse(String(backup.startedAt)) + hours * 3_600_000).toISOString(),
+  })
+
   it('the report compares size and duration of the last successful backup with earlier ones, and lists them', async () => {
     fill(
-      done(2, { sizeInBytes: 1024, finishedAt: hoursAgo(1), type: 'full' }),
-      done(26, { sizeInBytes: 4096, finishedAt: hoursAgo(24), type: 'full', backupName: 'nightly' }),
+      lasting(1, done(2, { sizeInBytes: 1024, type: 'full' })),
+      lasting(2, done(26, { sizeInBytes: 4096, type: 'full', backupName: 'nightly' })),
     )
     const text = renderMarkdown((await check()).blocks)
     expect(text).toContain(`| Service | Outcome | Last successful backup | Limit | Backups |
