@@ -188,10 +188,7 @@ async function changeStarts(
   if (wanted.length === 0)
     throw new WatchkeeperError(
       'not-found',
-      `There is no alert with ${describeUnmet(alerts.map(selectableAlert), select)}. list-alerts shows names and owners.`.replace(
-        '?. ',
-        '? ',
-      ),
+      `None of the alerts that list-alerts shows has ${describeUnmet(alerts.map(selectableAlert), select)}`,
     )
   const named = (alert: Alert) => {
     const { projectName: project, key } = alertMarkers.readMarker(alert) ?? {}

@@ -66,10 +66,11 @@ function limitReasons(result: UsageResult): readonly Reason[] {
     ...(budget && { limit: budget }),
     warnAbove: warnBudget,
   }
+  const isAbove = forecast?.status === 'expected' && forecastBudget !== undefined && forecast.total.gt(forecastBudget)
   const ahead = forecastBudget && {
     ...(isSame ? total : { what: say`the forecast budget`, title: say`Forecast budget`, used }),
     limit: forecastBudget,
-    limitStatus: forecast?.status !== 'expected' && used.gt(forecastBudget) ? ('exceeded' as const) : ('within' as const),
+    limitStatus: used.gt(forecastBudget) && !isAbove ? ('exceeded' as const) : ('within' as const),
     forecast,
     isForecastAbove: result.forecastBudgetExceeded,
     isForecastMissing: forecast?.status === 'unavailable',

@@ -101,7 +101,7 @@ describe('silence-alerts', () => {
   it('silence-alerts is an error when no name matches', async () => {
     const ran = await silence('chekcout')
     expect(ran.document).toMatchObject({ status: 'error', error: { kind: 'not-found' } })
-    expect(ran.reason).toBe('There is no alert with name~chekcout. list-alerts shows names and owners.')
+    expect(ran.reason).toBe('None of the alerts that list-alerts shows has name~chekcout')
   })
 
   it('rejects a duration without a unit, or of more than a year', async () => {
@@ -131,9 +131,7 @@ describe('silence-alerts', () => {
     expect((await by({ select: 'key=errors\nproject=shop/payments' })).document).toMatchObject({ count: 1 })
     const ended = await run({ operation: 'silence-alerts', for: '0m', select: 'key=errors' }, '2026-11-11T03:22:10Z')
     expect(ended.document).toMatchObject({ count: 2 })
-    expect((await by({ select: 'project=shop/infra\nkey=none' })).reason).toBe(
-      'There is no alert with key=none. list-alerts shows names and owners.',
-    )
+    expect((await by({ select: 'project=shop/infra\nkey=none' })).reason).toBe('None of the alerts that list-alerts shows has key=none')
   })
 
   it('requires a name, a project or a key', async () => {
