@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { sourceCollection } from '../kinds/source/source-wire.ts'
+import { type Source, sourceCollection } from '../kinds/source/source-wire.ts'
 import { ApiError, missingSqlKey } from '../platform/api/api-error.ts'
 import { dayOf, formatMoment } from '../platform/core/dates.ts'
-import { type Diagnostic, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
+import { type Diagnostic, diagnosticOf, diagnosticSchema, errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellVariable } from '../platform/core/input-spelling.ts'
 import { withoutUndefined } from '../platform/core/keys.ts'
@@ -14,8 +14,10 @@ import type { Part, Status } from '../platform/report/blocks.ts'
 import { formatDuration, formatShortDay } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
 import { shown, table } from '../platform/report/table.ts'
+import type { ServerAccess } from '../signals/backtest/series-api.ts'
 import { burnRateWindows, currentWindow, judgeBudget, spentByDay } from '../signals/slos/error-budget.ts'
 import { type Slo, sourceOf } from '../signals/slos/expand-slos.ts'
+import { sloServiceRules } from '../signals/slos/slo-file.ts'
 import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../signals/slos/slo-series.ts'
 import { environmentInput, inEnvironment } from '../sync/declarations/environment.ts'
 import { findDeclarations } from '../sync/declarations/find-declarations.ts'
@@ -88,15 +90,18 @@ type SloInput = z.output<typeof sloInput>
 
 /** Too few events never pass: a gate on them fails, and without a gate the verdict is a warning. */
 function judgeSlos(result: SloResult, limits: SloInput): Verdict {
-  if (errorsIn(result.diagnostics).length > 0) return judgeDiagnostics(result.diagnostics)
   if (result.asleep)
     return {
       status: limits.minBudgetLeft === undefined && limits.maxBurnRate === undefined ? 'warn' : 'fail',
       reasons: [say`the service is asleep, and a query would wake it; set ${trusted(spellVariable('wake-service', 'true'))} to allow that`],
     }
   const failed = failedSlos(result, limits)
-  if (failed.length > 0)
-    return { status: 'fail', reasons: someReasons(failed.flatMap(({ failures }) => failures)), cause: causeOf(failed, limits) }
+  const reasons = someReasons(failed.flatMap(({ failures }) => failures))
+  if (errorsIn(result.diagnostics).length > 0) {
+    const judged = judgeDiagnostics(result.diagnostics)
+    return { ...judged, reasons: [...judged.reasons, ...reasons] }
+  }
+  if (failed.length > 0) return { status: 'fail', reasons, cause: causeOf(failed, limits) }
   const warnings = result.slos.flatMap((slo): readonly Line[] => {
     if (slo.status === 'not-enough-data') return [say`${sloName(slo)} has not enough data`]
     return slo.status === 'spent' ? [say`the error budget of ${sloName(slo)} is spent`] : []
@@ -232,7 +237,7 @@ function sloLines(result: SloResult, limits: SloInput): readonly Line[] {
 
 export const reportSlos = (result: SloResult): Report => ({
   headline:
-    result.asleep || errorsIn(result.diagnostics).length > 0
+    result.slos.length === 0
       ? say`The SLOs were not checked`
       : say`${counted(result.sloCount, 'SLO')}${inEnvironment(result)} until ${trusted(formatMoment(result.until))}`,
   blocks: [{ kind: 'diagnostics', diagnostics: errorsIn(result.diagnostics) }, nextStep(result), sloTable(result), charts(result)],
@@ -269,33 +274,49 @@ async function runCheck(context: Context<'read', 'service-or-server'>, { files, 
   const named = found.slos.map((slo) => ({ slo, key: slo.key, name: slo.value.name }))
   const wanted = selectDeclared(named, select, 'SLO')
   const { items: sources } = await sourceCollection.list(context.api, context.service)
-  const resolved = wanted.map(({ slo }) => ({ slo, source: sourceOf(slo, sources) }))
-  const unknown = resolved.flatMap(({ source }) => ('diagnostic' in source ? [source.diagnostic] : []))
-  if (unknown.length > 0) return unchecked(unknown)
   const checked: CheckedSlo[] = []
-  for (const [i, { slo, source }] of resolved.entries()) {
-    if ('diagnostic' in source) continue
-    const histories = await readHistory(context, { slo: slo.value, source, endMs }).catch((thrown: unknown) => {
-      throw nameSlo(slo, thrown)
-    })
-    if (histories === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
-    // Without any event, there is no group.
-    for (const history of histories.length === 0 ? [{ hours: [], steps: [] }] : histories) checked.push(toChecked(slo, history, endMs))
-    await context.progress({ done: i + 1, total: resolved.length, line: say`SLO ${slo.key}`, result: async () => ({}) })
+  const uncounted: Diagnostic[] = []
+  const thrown: WatchkeeperError[] = []
+  for (const [i, { slo }] of wanted.entries()) {
+    const counted = await checkSlo(context, slo, sources, endMs)
+    if (counted === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
+    if (counted instanceof WatchkeeperError) {
+      thrown.push(counted)
+      uncounted.push(diagnosticOf(sloServiceRules, 'slo-source', slo.location, counted.message))
+    } else if ('rule' in counted) uncounted.push(counted)
+    else checked.push(...counted)
+    await context.progress({ done: i + 1, total: wanted.length, line: say`SLO ${slo.key}`, result: async () => ({}) })
   }
+  // The failure of all may be one of the server.
+  if (checked.length === 0 && thrown[0] !== undefined) throw thrown[0]
   return {
     ...toCounts(checked),
     ...common,
     slos: checked,
-    requestCount: requestsOfHistory(context.api) * resolved.length,
+    requestCount: requestsOfHistory(context.api) * (wanted.length - uncounted.length + thrown.length),
     asleep: false,
-    diagnostics: [...found.diagnostics],
+    diagnostics: [...found.diagnostics, ...uncounted],
   }
 }
 
-/** The usual advice for status 500 would lead away from the file with a wrong condition. */
-function nameSlo({ key, location }: Slo, thrown: unknown): unknown {
-  if (!(thrown instanceof ApiError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) return thrown
+/** What is wrong with this SLO is no error of the others. */
+async function checkSlo(access: ServerAccess, slo: Slo, sources: readonly Source[], endMs: number) {
+  const source = sourceOf(slo, sources)
+  if ('diagnostic' in source) return source.diagnostic
+  try {
+    const histories = await readHistory(access, { slo: slo.value, source, endMs })
+    if (histories === 'asleep') return histories
+    // Without any event, there is no group.
+    return (histories.length === 0 ? [{ hours: [], steps: [] }] : histories).map((history) => toChecked(slo, history, endMs))
+  } catch (cause) {
+    return nameSlo(slo, cause)
+  }
+}
+
+/** Throws what is not about one SLO. The usual advice for status 500 would lead away from the file with a wrong condition. */
+function nameSlo({ key, location }: Slo, thrown: unknown): WatchkeeperError {
+  if (!(thrown instanceof WatchkeeperError) || (thrown.kind !== 'server' && thrown.kind !== 'refused')) throw thrown
+  if (!(thrown instanceof ApiError)) return thrown
   const [what = '', ...rest] = thrown.message.split('\n')
   const message = [
     `slos.${key} was not counted (${location.file}:${location.line}). ${what}`,

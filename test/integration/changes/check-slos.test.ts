@@ -184,6 +184,26 @@ describe('check-slos', () => {
     expect((await check({ payment: { ...payment, good: 'NoSuchColumn = 1' } })).document).toMatchObject({ status: 'error' })
   })
 
+  it('checks the others where one cannot be counted, and fails', async () => {
+    const { document, reason, annotations } = await check(
+      { wrong: { ...payment, name: 'W', good: 'NoSuchColumn = 1' }, payment, lost: { ...payment, name: 'L', source: 'Nope' } },
+      { 'min-budget-left': '100' },
+      at(3, 10),
+    )
+    expect(document).toMatchObject({
+      status: 'fail',
+      sloCount: 1,
+      requestCount: 4,
+      slos: [{ key: 'payment' }],
+      diagnostics: [{ rule: 'slo-source', location: { file: 'a.json', line: 1 } }, { rule: 'unknown-name' }],
+    })
+    expect(reason).toMatch(/^2 errors; payment has [^;]*% of its error budget left, below 100%$/)
+    expect(annotations.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^slos\.wrong was not counted \(a\.json:1\)\. .*\n.*correct total, good or groupBy of this SLO/),
+      expect.stringContaining('"Nope"'),
+    ])
+  })
+
   it('W4: does not let the files of a fork decide what SQL runs', async () => {
     const before = emulator().requests.length
     const mergeQueue = { GITHUB_EVENT_NAME: 'push', GITHUB_REF: 'refs/heads/gh-readonly-queue/main/pr-7' }
