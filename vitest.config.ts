@@ -10,6 +10,8 @@ import { minifyFiles } from './scripts/minify.ts'
 // the slowest compiler is worth its time. Together 7% less time.
 setFlagsFromString('--single-threaded')
 setFlagsFromString('--no-opt')
+setFlagsFromString('--no-parallel-scavenge')
+setFlagsFromString('--initial-heap-size=1500')
 
 const project = (name: string, include: string, timeout = 60_000): TestProjectInlineConfiguration => ({
   extends: true,
