@@ -22,7 +22,8 @@ import {
 } from '../support/sleepy-service.ts'
 import { usageRecord } from '../support/usage.ts'
 
-const numbers = seeds(200)
+// Fewer than 20 say little about a share.
+const numbers = seeds(400).slice(0, 200)
 const days = historyDays + 31
 
 function profileIn(seed: number, workload: Workload) {
