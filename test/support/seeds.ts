@@ -12,10 +12,10 @@ export const spread = (count: number): readonly number[] => {
   return Array.from({ length: tried }, (_, i) => 1 + Math.round((i * (count - 1)) / Math.max(1, tried - 1)))
 }
 
-/** `SEED_SHARE` of the items, at least one, others in each run. */
-export function sample<T>(items: readonly T[]): readonly T[] {
+/** `SEED_SHARE` of the items, others in each run. */
+export function sample<T>(items: readonly T[], atLeast = 1): readonly T[] {
   const left = [...items]
-  return Array.from({ length: Math.min(items.length, runs(items.length)) }, () =>
+  return Array.from({ length: Math.min(items.length, Math.max(atLeast, runs(items.length))) }, () =>
     left.splice(Math.floor(Math.random() * left.length), 1),
   ).flat()
 }
