@@ -225,6 +225,7 @@ describe('several services', () => {
     const ran = await check({ services: services.join('\n'), 'max-age-hours': '26' })
     expect(ran.document.status).toBe('fail')
     expect(ran.reason).toMatch(/^30 of 30 services could not be checked: .* and 20 more\. /)
+    expect(ran.cause).toBe(`${services.slice(0, 3).join(' could not be checked, ')} could not be checked and others`)
     expect(ran.reason).toContain(' and 20 more: not checked. The API answered 404')
     expect(servicesOf(ran)).toHaveLength(30)
   })

@@ -33,6 +33,16 @@ it('a limit of savings differs from the savings that exceed it, also when both r
   expect(toPlainText(sentence)).toBe('Savings of at least 15.0012 CHC a month exceed max-savings of 15 CHC.')
 })
 
+it('the cause of errors names two of them', () => {
+  const causeOf = (...names: readonly string[]) => {
+    const findings = names.map((name) => ({ ...finding('', 0, 0), severity: 'error' as const, name }))
+    const { cause = [] } = judgeAudit({ ...audited, maxSavings: undefined, findings, errorCount: names.length })
+    return toPlainText(cause)
+  }
+  expect(causeOf('a', 'b')).toBe('a: rarely-sleeps, b: rarely-sleeps')
+  expect(causeOf('a', 'b', 'c')).toBe('a: rarely-sleeps, b: rarely-sleeps and others')
+})
+
 it('a report shows what to change about ten services, and folds the others', () => {
   const findings = Array.from({ length: 12 }, (_, i): AuditResult['findings'][number] => ({
     ...{ severity: 'warning', name: `service ${i}`, evidence: 'Idling is off.' },
