@@ -306,13 +306,18 @@ describe('the input services', () => {
     expect(emulator().requests.map(({ path }) => path)).toEqual([listPath])
   })
 
-  it('rejects a name that several services have, and lists their ids', async () => {
+  it('rejects a name that several services have, and lists five of their ids', async () => {
     serviceOf(emulator(), 'catalog').name = 'search'
     const ran = await check({ services: 'search' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
       `services: "search" is the name of 2 services. Use an id instead: ${catalog}, ${search}`,
     ])
+    const one = serviceOf(emulator(), 'search')
+    emulator().store.organizations[0]?.services.push(...Array.from({ length: 4 }, (_, i) => ({ ...one, id: backupId(i) })))
+    expect((await check({ services: 'search' })).reason).toBe(
+      `services: "search" is the name of 6 services. Use an id instead: ${[catalog, search, ...[0, 1, 2].map(backupId)].join(', ')}`,
+    )
   })
 
   it('the input services is an error when it has a name and the key cannot list services', async () => {
