@@ -179,6 +179,14 @@ describe('a data quality issue', () => {
     expect(ran.reason).toContain(words)
   })
 
+  it('has the ten newest backups, and counts all', async () => {
+    fill(...Array.from({ length: 12 }, (_, i) => done(3 + i)))
+    const ran = await check()
+    const newest = Array.from({ length: 10 }, (_, i) => ({ id: backupId(i) }))
+    expect(ran.document.services).toMatchObject([{ count: 12, backups: newest }])
+    expect(renderMarkdown(ran.blocks)).toContain('Newest 10 of 12 backups of service checkout')
+  })
+
   it('leaves the outcome unknown when every field is missing', async () => {
     fill({})
     expect([outcomesOf(await check())]).toEqual([['unknown']])
