@@ -184,7 +184,7 @@ describe('a data quality issue', () => {
     const ran = await check()
     const newest = Array.from({ length: 10 }, (_, i) => ({ id: backupId(i) }))
     expect(ran.document.services).toMatchObject([{ count: 12, backups: newest }])
-    expect(renderMarkdown(ran.blocks)).toContain('Newest 10 of 12 backups of service checkout')
+    expect(ran.blocks).toContainEqual(expect.objectContaining({ title: `Newest 10 of 12 backups of service ${checkout}` }))
   })
 
   it('leaves the outcome unknown when every field is missing', async () => {
