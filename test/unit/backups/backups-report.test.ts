@@ -58,3 +58,9 @@ it('five different failures have a message each, with the number of other servic
     ...[3, 4, 5, 6].map((i) => `The API answered 50${i - 2} for s${i}.`),
   ])
 })
+
+it('the worst service comes first in the table', () => {
+  const services = [{}, { outcome: 'stale', passes: false }, { outcome: 'failed', passes: false }, { ageMs: 7 }] as const
+  const [, ...rows] = tablesIn(blocksOf(services))
+  expect(rows.map(([label]) => label)).toEqual(['s2', 's1', 's3', 's0'])
+})
