@@ -35,7 +35,7 @@ it('a limit of savings differs from the savings that exceed it, also when both r
 
 it('the cause of errors names two of them', () => {
   const causeOf = (...names: readonly string[]) => {
-    const findings = names.map((name) => ({ ...finding('', 0, 0), severity: 'error' as const, name }))
+    const findings = names.map((name) => ({ rule: 'rarely-sleeps' as const, severity: 'error' as const, name, evidence: '' }))
     const { cause = [] } = judgeAudit({ ...audited, maxSavings: undefined, findings, errorCount: names.length })
     return toPlainText(cause)
   }

@@ -314,7 +314,7 @@ describe('the report', () => {
             ...{ status: 'compared', with: 'previous-period', fromDate: day('2026-02-27'), toDate: day('2026-02-28') },
             ...{ ofFromDate: day('2026-03-01'), ofToDate: day('2026-03-02'), leftOut: [], isAboveMaxIncrease: false },
             ...{ ofTotal: decimal(30), total: decimal(20), change: decimal(10), added: [], removed: [] },
-            movers,
+            movers: [...movers],
           },
         }),
       )
@@ -468,7 +468,7 @@ describe('the report', () => {
     const spikes: UsageResult['spikes'] = Array.from({ length: 12 }, (_, i) => {
       const amounts = { total: decimal(50 + i), usual: decimal(50 - i) }
       const driver = { entityName: `e${i}`, entityId: `${i}`, entityType: 'service', metric: 'compute', ...amounts }
-      return { date: day('2026-03-02'), of: i === 5 ? 'all' : 'entity', ...amounts, driver }
+      return { date: day('2026-03-02'), of: i === 5 ? 'organization' : 'entity', ...amounts, driver }
     })
     const [table] = tables(blocksOf({ spikes }))
     expect(table?.slice(2).map((row) => (row as readonly string[])[1])).toEqual(
