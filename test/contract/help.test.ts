@@ -60,6 +60,18 @@ describe('--help', () => {
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
+  it('has the texts of a page below each other, and two blanks after a longer term', async () => {
+    const startsOf = async (row: RegExp, ...args: readonly string[]) => [
+      ...new Set((await helpOf(...args)).split('\n').flatMap((line) => row.exec(line)?.[0].length ?? [])),
+    ]
+    expect(await startsOf(/^ {2}(?:\S.*?)? {2,}(?=\S)/, '--help')).toEqual([18])
+    for (const name of commands) {
+      const starts = await startsOf(/^ {2}[<-]\S.{0,20}? {2,}(?=\S)/, name, '--help')
+      expect([name, ...starts.filter((start) => start !== 26)]).toEqual([name])
+      expect(await startsOf(/^ {2}[<-]\S.{21,}? {3,}(?=\S)/, name, '--help')).toEqual([])
+    }
+  })
+
   it('and the documents have the seven main operations first', async () => {
     const seven = ['validate', 'plan', 'apply', 'drift', 'pull', 'usage-cost', 'doctor']
     const help = (await helpOf('help')).split('\n').flatMap((line) => /^ {2}([a-z-]+) {2}/.exec(line)?.[1] ?? [])

@@ -32,7 +32,7 @@ export function forecastSchema() {
 interface ForecastInput {
   readonly period: CurrentPeriod
   readonly today: Day
-  /** Usage of each day, in the period and before it. A day without records has no entry. */
+  /** Usage of each day, in order, in the period and before it. A day without records has no entry. */
   readonly known: ReadonlyMap<Day, Decimal>
   /** Whether the days before the period are reliably known. Without them, the same month could have several forecasts. */
   readonly hasHistory: boolean
@@ -40,10 +40,7 @@ interface ForecastInput {
 
 export function forecastSpend({ period, today, known, hasHistory }: ForecastInput): Forecast {
   const { from, end } = period
-  const lastComplete = [...known.keys()]
-    .filter((day) => day <= lastCompleteDay(today))
-    .sort()
-    .at(-1)
+  const lastComplete = [...known.keys()].findLast((day) => day <= lastCompleteDay(today))
   const completeDays = lastComplete === undefined || lastComplete < from ? 0 : countDays(from, lastComplete)
   // A forecast needs three complete days, or a fifth of the period.
   if (lastComplete === undefined || (completeDays < 3 && completeDays < countDays(from, end) / 5))
@@ -55,7 +52,7 @@ export function forecastSpend({ period, today, known, hasHistory }: ForecastInpu
 function expectDays({ from, end }: CurrentPeriod, known: ReadonlyMap<Day, Decimal>, lastComplete: Day): Expectation {
   // Three months, so that two ends of months are always among them.
   const earliest = addDays(lastComplete, 1 - 93)
-  const first = [...known.keys()].filter((day) => day >= earliest).sort()[0] ?? lastComplete
+  const first = known.keys().find((day) => day >= earliest) ?? lastComplete
   const rhythm = learnRhythm([...eachDay(first, lastComplete)].map((day) => ({ day, value: Number(known.get(day) ?? zero) })))
   const usedOn = (day: Day): Decimal => known.get(day) ?? zero
   const byDay = [...eachDay(addDays(lastComplete, 1), end)].map((date, i) => {

@@ -117,7 +117,7 @@ const isTelemetryKind = (kind: string): kind is TelemetryKind => telemetryKinds.
 
 interface Bucket {
   readonly startMs: number
-  readonly group: readonly ChartCell[]
+  readonly group: ResultRow
   readonly rows: TelemetryRow[]
 }
 
@@ -166,7 +166,7 @@ function countRows(
     const bucket = ofGroup.get(startMs)
     if (bucket !== undefined) bucket.rows.push(row)
     else {
-      const added = { startMs, group: columns.map((column) => row[column] ?? null), rows: [row] }
+      const added = { startMs, group: Object.fromEntries(columns.map((column) => [column, row[column] ?? null])), rows: [row] }
       ofGroup.set(startMs, added)
       buckets.push(added)
     }
@@ -178,7 +178,7 @@ function countRows(
       input,
       (kind === 'metric' ? [...new Map(rows.map((row) => [row.ServiceName, row])).values()] : rows).map(toValue),
     ),
-    ...Object.fromEntries(columns.map((column, i) => [column, group[i] ?? null])),
+    ...group,
     __hdx_time_bucket: new Date(startMs).toISOString(),
   }))
 }

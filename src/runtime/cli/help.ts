@@ -22,7 +22,7 @@ function fillLine(text: string, prefix = '', indent = prefix.length) {
 
 const helpRow = (term: string, text: string, start = column) => fillLine(text, `  ${term}  `.padEnd(start), start)
 
-export const firstSentence = (text: string): string => (/^.*?[.](?=\s|$)/s.exec(text)?.[0] ?? text).replace(/\s+/g, ' ').replace(/\.$/, '')
+export const firstSentence = (text: string): string => text.replace(/\.(?:\s.*)?$/s, '').replace(/\s+/g, ' ')
 
 function termOf({ name, kind, placeholder = '' }: CommandOption) {
   if (placeholder === '') return `--${name}`

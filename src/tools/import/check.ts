@@ -6,7 +6,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql-query.ts'
 import { hourMs } from '../../platform/core/durations.ts'
-import { quote } from '../../platform/core/text.ts'
+import { firstOf, quote } from '../../platform/core/text.ts'
 import { kindOfType, toRefusal } from '../../signals/backtest/read-windows.ts'
 import { expandTemplate, refuse, renderWindow, UnusableSql, windowColumn } from '../../signals/backtest/window-sql.ts'
 import type { Reduction } from './shape.ts'
@@ -51,9 +51,10 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
     const original = ends.map((endMs) => translateTime(String(query.model?.rawSql), grafanaTexts(query, endMs)).sql)
     const read: ToValues = (columns, rows) => toGrafanaValues(columns, rows, reduction)
     const before = (await readValues(access, original, read)).map((values) => (isGrouped ? values : toOne(values, worst)))
-    const i = ends.findIndex((_, at) => !isSame(now[at], before[at], isGrouped))
+    const different = ends.map((_, at) => differentGroups(now[at], before[at], isGrouped))
+    const i = different.findIndex(({ length }) => length > 0)
     const withValues = before.filter((values) => [...values.values()].some(Number.isFinite)).length
-    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i])}; Grafana had ${describe(before[i])}`
+    const difference = `at ${new Date(ends[i] ?? 0).toISOString()}: ${describe(now[i], different[i])}; Grafana had ${describe(before[i], different[i])}`
     return { windows: ends.length, withValues, ...(i >= 0 && { difference }) }
   } catch (thrown) {
     const fails = thrown instanceof FailsInGrafana && { fails: true as const }
@@ -62,10 +63,11 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
   }
 }
 
-function describe(values: Values = new Map()) {
-  const shown = [...values].slice(0, 3).map(([label, value]) => (label === '' ? String(value) : `${label}: ${value}`))
-  return shown.length === 0 ? 'no value' : shown.join(', ')
-}
+const describe = (values: Values = new Map(), labels: readonly string[] = []) =>
+  firstOf(
+    3,
+    labels.map((label) => `${label === '' ? '' : `${label}: `}${values.get(label) ?? 'no value'}`),
+  )
 
 /** A classic condition about several groups fires with the worst one. */
 function toOne(values: Values, worst: (...numbers: number[]) => number): Values {
@@ -73,14 +75,14 @@ function toOne(values: Values, worst: (...numbers: number[]) => number): Values 
   return numbers.length === 0 ? new Map() : new Map([['', worst(...numbers)]])
 }
 
-/** A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
-function isSame(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean) {
+/** Those that differ. A value that is missing counts as 0, and a group without one as absent. Sums of floating-point numbers depend on the order. */
+function differentGroups(now: Values = new Map(), before: Values = new Map(), isGrouped: boolean) {
   const missing = isGrouped ? Number.NEGATIVE_INFINITY : 0
   const valueIn = (values: Values, label: string) =>
     Number.isNaN(values.get(label) ?? Number.NaN) ? missing : (values.get(label) ?? missing)
-  return [...new Set([...now.keys(), ...before.keys()])].every((label) => {
+  return [...new Set([...now.keys(), ...before.keys()])].filter((label) => {
     const [a, b] = [valueIn(now, label), valueIn(before, label)]
-    return a === b || (Number.isFinite(a - b) && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)))
+    return a !== b && !(Number.isFinite(a - b) && Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b)))
   })
 }
 

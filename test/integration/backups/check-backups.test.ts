@@ -179,6 +179,14 @@ describe('a data quality issue', () => {
     expect(ran.reason).toContain(words)
   })
 
+  it('has the ten newest backups, and counts all', async () => {
+    fill(...Array.from({ length: 12 }, (_, i) => done(3 + i)))
+    const ran = await check()
+    const newest = Array.from({ length: 10 }, (_, i) => ({ id: backupId(i) }))
+    expect(ran.document.services).toMatchObject([{ count: 12, backups: newest }])
+    expect(ran.blocks).toContainEqual(expect.objectContaining({ title: `Newest 10 of 12 backups of service ${checkout}` }))
+  })
+
   it('leaves the outcome unknown when every field is missing', async () => {
     fill({})
     expect([outcomesOf(await check())]).toEqual([['unknown']])
@@ -225,6 +233,7 @@ describe('several services', () => {
     const ran = await check({ services: services.join('\n'), 'max-age-hours': '26' })
     expect(ran.document.status).toBe('fail')
     expect(ran.reason).toMatch(/^30 of 30 services could not be checked: .* and 20 more\. /)
+    expect(ran.cause).toBe(`${services.slice(0, 3).join(' could not be checked, ')} could not be checked and others`)
     expect(ran.reason).toContain(' and 20 more: not checked. The API answered 404')
     expect(servicesOf(ran)).toHaveLength(30)
   })
@@ -305,13 +314,18 @@ describe('the input services', () => {
     expect(emulator().requests.map(({ path }) => path)).toEqual([listPath])
   })
 
-  it('rejects a name that several services have, and lists their ids', async () => {
+  it('rejects a name that several services have, and lists five of their ids', async () => {
     serviceOf(emulator(), 'catalog').name = 'search'
     const ran = await check({ services: 'search' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
       `services: "search" is the name of 2 services. Use an id instead: ${catalog}, ${search}`,
     ])
+    const one = serviceOf(emulator(), 'search')
+    emulator().store.organizations[0]?.services.push(...Array.from({ length: 4 }, (_, i) => ({ ...one, id: backupId(i) })))
+    expect((await check({ services: 'search' })).reason).toBe(
+      `services: "search" is the name of 6 services. Use an id instead: ${[catalog, search, ...[0, 1, 2].map(backupId)].join(', ')}`,
+    )
   })
 
   it('the input services is an error when it has a name and the key cannot list services', async () => {

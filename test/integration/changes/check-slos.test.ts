@@ -148,7 +148,7 @@ describe('check-slos', () => {
   })
 
   it('judges each group, and reports the worst one', async () => {
-    const { document, reason } = await check(
+    const { document, reason, cause } = await check(
       { services: { ...payment, total: "ServiceName != ''", groupBy: 'ServiceName' }, payment },
       { 'min-budget-left': '90' },
     )
@@ -163,6 +163,7 @@ describe('check-slos', () => {
     expect(reason).toBe(
       'services (payment) has 85.1% of its error budget left, below 90%; payment has 85.1% of its error budget left, below 90%',
     )
+    expect(cause).toBe('services (payment) has too little error budget left and others')
   })
 
   it('checks the named SLOs only', async () => {

@@ -133,6 +133,12 @@ describe('wrong input', () => {
     ])
   })
 
+  it('names ten unknown variables, and counts the others', async () => {
+    const names = Array.from({ length: 12 }, (_, i) => `WATCHKEEPER_XYZZY_${i}`)
+    const ran = await run({ operation: 'list-sources' }, { env: Object.fromEntries(names.map((name) => [name, '1'])) })
+    expect(ran.warnings).toEqual([expect.stringContaining(`ignored: ${names.slice(0, 10).join(', ')} and 2 more. No input`)])
+  })
+
   it('accepts an empty input as one that is not given', async () => {
     const ran = await run({ operation: 'list-sources', select: '   ', budget: '' })
     expect(ran.document.status).toBe('pass')

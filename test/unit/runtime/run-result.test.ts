@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
 import * as z from 'zod'
-import { trusted } from '../../../src/platform/core/line.ts'
+import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
+import { toPlainText, trusted } from '../../../src/platform/core/line.ts'
 import { defineOperation, noFields } from '../../../src/platform/operation/operation.ts'
 import type { Block } from '../../../src/platform/report/blocks.ts'
 import { pass } from '../../../src/platform/report/report.ts'
-import { toRunResult } from '../../../src/runtime/run-result.ts'
+import { toErrorResult, toRunResult } from '../../../src/runtime/run-result.ts'
 
 const operation = defineOperation({
   summary: 'Does nothing.',
@@ -45,4 +46,9 @@ it('leaves out empty blocks, and ends with the time of the run', async () => {
   })
   expect(result.blocks.slice(1, -1)).toEqual([table(1), details('some', [table(2)])])
   expect(result.blocks.at(-1)).toEqual({ kind: 'footer', line: [trusted('22 Nov 2026 10:48 UTC')] })
+})
+
+it('a message about an error has its first five lines, without the marks of a list', () => {
+  const { keyLines } = toErrorResult('plan', new WatchkeeperError('input', '- a\n- b - c\nd\ne\nf\ng'), {}, [])
+  expect(keyLines().map(toPlainText)).toEqual(['a', 'b - c', 'd', 'e', 'f'])
 })

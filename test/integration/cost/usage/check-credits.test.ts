@@ -75,6 +75,19 @@ describe('a report of credits', () => {
     ).toEqual(['creditBalances', 'usageCost'])
   })
 
+  it('has a chart of the expected course, of 40 bars at most, where it has three days and not more than 800', async () => {
+    const chartOf = async (left: number) => {
+      fill({ left, endsIn: 3000 })
+      return (await check()).blocks.flatMap((block) => (block.kind === 'chart' ? [[block.title, block.points.length]] : []))
+    }
+    expect(await chartOf(12)).toEqual([])
+    expect(await chartOf(22)).toEqual([['Expected CHC at the end of the day', 3]])
+    expect(await chartOf(392)).toEqual([['Expected CHC at the end of the day', 40]])
+    expect(await chartOf(402)).toEqual([['Expected CHC at the end of every 2 days', 21]])
+    expect(await chartOf(7992)).toEqual([['Expected CHC at the end of every 20 days', 40]])
+    expect(await chartOf(8002)).toEqual([])
+  })
+
   it('shows trial credits apart, and counts them nowhere', async () => {
     fill({ left: 105 }, { type: 'trial', left: 900, endsIn: 20 })
     const ran = await check({ 'min-days-left': '11' })

@@ -92,4 +92,15 @@ it('lists a deployment once when several entities have a spike on that day', asy
   const deployment = { atMs: Date.parse('2026-05-04T08:00:00Z'), environment: 'production', ref: 'main', commit: 'abc' }
   const spikes = ['2026-05-04', '2026-05-04'].map((date) => ({ date: date as Day }))
   expect(await findSpikeDeployments(async () => [deployment], spikes)).toMatchObject([{ spike: '2026-05-04' }])
+  const later = { ...deployment, atMs: Date.parse('2026-05-09T08:00:00Z') }
+  const lastFirst = ['2026-05-10', '2026-05-04'].map((date) => ({ date: date as Day }))
+  expect((await findSpikeDeployments(async () => [deployment, later], lastFirst))?.map(({ spike }) => spike)).toEqual([
+    '2026-05-04',
+    '2026-05-10',
+  ])
+  // The first 20 of a day, on which hundreds may have been deployed.
+  const many = Array.from({ length: 25 }, (_, i) => ({ ...deployment, commit: String(i) }))
+  expect((await findSpikeDeployments(async () => many, spikes))?.map(({ commit }) => commit)).toEqual(
+    many.slice(0, 20).map(({ commit }) => commit),
+  )
 })

@@ -251,33 +251,41 @@ it('a run whose branch has newer files says so on the pull request, and leaves t
 })
 
 describe('a pull request that was merged before', () => {
-  it('is included in the next success if no earlier one had its merge, and costs two lists more', async () => {
+  it.each([
+    ['a run of its own', true],
+    ['a later one', false],
+  ])('is included in the next success if no earlier one had its merge, where the first was applied by %s', async (_, isAtOnce) => {
     const repository = new Repository(github())
     try {
       repository.push({ a: '1' })
-      const pulls = ['b', 'c', 'd', 'e'].map((name) => repository.openPull([{ [name]: '1' }]))
+      const pulls = ['b', 'c', 'd', 'e', 'f'].map((name) => repository.openPull([{ [name]: '1' }]))
       for (const { number, head: commit } of pulls)
         await plan({ event: { pull_request: { number, head: { sha: commit, repo: { full_name: 'acme/shop' } } } } })
       const at = (commit: string) => ({ env: { GITHUB_SHA: commit } })
       const included = (number: number, commit: string) =>
         `#${number} ### ✅ Included in \`${commit.slice(0, 7)}\`: \`main\` was applied with this merge`
-      const [first, second, third] = pulls as [Pull, Pull, Pull]
-      await apply({ ...at(repository.merge(first)), content: failed })
-      // No pull request has this commit. It is the first one that a comment says was applied.
+      const appliedIn = (number: number, commit: string) => `#${number} ### ✅ Applied in \`${commit.slice(0, 7)}\``
+      const [first, second, third, fourth] = pulls as [Pull, Pull, Pull, Pull]
+      const firstMerge = repository.merge(first)
+      await apply({ ...at(firstMerge), ...(isAtOnce ? {} : { content: failed }) })
+      // No pull request has this commit. It may be the first one that a comment says was applied.
       const pushed = repository.push({ x: '1' })
       await apply(at(pushed))
-      // The run of the second one is canceled.
+      // The run of the second one is canceled, and that of the third one fails, so that neither is applied.
       repository.merge(second)
-      const last = repository.merge(third)
+      await apply({ ...at(repository.merge(third)), content: failed })
+      const last = repository.merge(fourth)
       github().received.length = 0
       const { notes } = await apply(at(last))
-      expect(notes).toEqual(['comment: updated on #3', 'comment: updated on #2'])
+      expect(notes).toEqual(['comment: updated on #4', 'comment: updated on #3', 'comment: updated on #2'])
       expect(headings()).toEqual([
-        included(1, pushed),
+        isAtOnce ? appliedIn(1, firstMerge) : included(1, pushed),
         included(2, last),
-        `#3 ### ✅ Applied in \`${last.slice(0, 7)}\``,
-        '#4 ### ✅ Plan of one alert',
+        included(3, last),
+        appliedIn(4, last),
+        '#5 ### ✅ Plan of one alert',
       ])
+      // It costs two lists more.
       expect(github().calls().slice(3, 6)).toEqual([
         'GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&per_page=100',
         'GET /repos/acme/shop/pulls?sort=updated&direction=desc&per_page=100&state=closed',

@@ -168,6 +168,11 @@ describe('a message that the receiver refuses', () => {
     expect((await send()).failure).toContain('answered 404: nothing at ***.')
   })
 
+  it('a message that the receiver refuses is reported with a hundred characters of its answer, in one line', async () => {
+    receiver().answer({ status: 404, body: `no\n\n${'x'.repeat(200)}.` })
+    expect((await send()).failure).toContain(`answered 404: no ${'x'.repeat(97)}… (104 more characters). Check`)
+  })
+
   it('a message that the receiver refuses is reported without the beginning of a secret where the answer is cut', async () => {
     receiver().answer({ status: 404, body: `${'-'.repeat(85)} at ${webhookPath}` })
     const { failure } = await send()

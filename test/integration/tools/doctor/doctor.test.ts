@@ -210,6 +210,13 @@ describe('what the role of the key may do with SQL', () => {
       'its role can do more than read: FILE, INSERT, URL',
     ]))
 
+  it('is named with twelve privileges, and a count of the others', async () => {
+    const privileges = [...'ABCDEFGHIJKLM']
+    expect((await checkOf([`GRANT ${privileges.toReversed().join(', ')} ON *.* TO editor`]))[2]).toBe(
+      `its role can do more than read: ${privileges.slice(0, 12).join(', ')}, and 1 more`,
+    )
+  })
+
   it('is not known where the server does not say it', async () =>
     expect(await checkOf(undefined)).toEqual(['pass', 'skipped', expect.stringContaining('Not enough privileges')]))
 })

@@ -264,6 +264,7 @@ describe('intervals', () => {
         expect(points(a)).toEqual(points(one))
         expect(lengthMs(a)).toBe(points(one).size)
         expect(points(intersect(a, b))).toEqual(points(one).intersection(points(two)))
+        expect(intersect(a, b).filter(({ fromMs, toMs }) => fromMs >= toMs)).toEqual([])
       }),
     )
   })

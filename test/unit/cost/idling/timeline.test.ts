@@ -69,6 +69,9 @@ describe('the states of a service', () => {
   it('the states of a service do not change where one start is reported twice within minutes', () => {
     const twice = { ...at(9, 'service_running'), atMs: 9 * hourMs + 2 * minuteMs }
     expect(statesOf([login, at(5, 'service_idle'), at(9, 'service_awaken'), twice])).toBe('0 awake 5 asleep 9 awake 24')
+    const again = (minutes: number) =>
+      statesOf([login, at(5, 'service_idle'), at(9, 'service_awaken'), at(9 + minutes / 60, 'service_awaken')])
+    expect([again(15), again(30)]).toEqual(['0 awake 5 asleep 9 awake 24', '0 awake 5 asleep 9 unknown 9.5 awake 24'])
   })
 
   it('the states of a service ignore activities of other services, and future ones', () => {

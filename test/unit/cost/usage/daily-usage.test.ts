@@ -82,7 +82,8 @@ describe('lastDayWithAllRecords', () => {
 
   it('lastDayWithAllRecords is the day before yesterday, or an earlier day when the API returned no later records', () => {
     expect(lastDay(reading('2026-03-01', '2026-03-10', record('2026-03-09', 1), record('2026-03-08', 1)))).toBe('2026-03-08')
-    expect(lastDay(reading('2026-03-01', '2026-03-10', record('2026-03-05', 1)))).toBe('2026-03-05')
+    const late = ['2026-03-04', '2026-03-05', '2026-03-03'].map((date) => record(date, 1))
+    expect(lastDay(reading('2026-03-01', '2026-03-10', ...late))).toBe('2026-03-05')
     expect(lastDay(reading('2026-03-01', '2026-03-10'))).toBe('2026-02-28')
   })
 

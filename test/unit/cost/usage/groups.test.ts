@@ -21,7 +21,8 @@ describe('groups', () => {
       's2: 4, 0 provisional',
       'main: 1, 0 provisional',
     ])
-    expect(grouped(groupByMetric(records))).toEqual(['compute: 9, 2 provisional', 'rows: 5, 5 provisional'])
+    for (const some of [records, records.toReversed()])
+      expect(grouped(groupByMetric(some))).toEqual(['compute: 9, 2 provisional', 'rows: 5, 5 provisional'])
   })
 
   it('uses the name of the newest record of an entity, in any order of the records', () => {

@@ -307,23 +307,18 @@ describe('the report', () => {
       before: decimal(before),
       after: decimal(after),
     })
-    const comparison: UsageResult['comparison'] = {
-      status: 'compared',
-      with: 'previous-period',
-      fromDate: day('2026-02-27'),
-      toDate: day('2026-02-28'),
-      ofFromDate: day('2026-03-01'),
-      ofToDate: day('2026-03-02'),
-      leftOut: [],
-      ofTotal: decimal(30),
-      total: decimal(20),
-      change: decimal(10),
-      isAboveMaxIncrease: false,
-      movers: [mover('less', 20, 1), mover('more', 1, 4), ...Array.from({ length: 10 }, () => mover('new', 0, 1))],
-      added: [],
-      removed: [],
-    }
-    expect(tables(blocksOf({ comparison }))).toEqual([
+    const largestOf = (...movers: readonly ReturnType<typeof mover>[]) =>
+      tables(
+        blocksOf({
+          comparison: {
+            ...{ status: 'compared', with: 'previous-period', fromDate: day('2026-02-27'), toDate: day('2026-02-28') },
+            ...{ ofFromDate: day('2026-03-01'), ofToDate: day('2026-03-02'), leftOut: [], isAboveMaxIncrease: false },
+            ...{ ofTotal: decimal(30), total: decimal(20), change: decimal(10), added: [], removed: [] },
+            movers: [...movers],
+          },
+        }),
+      )
+    expect(largestOf(mover('less', 20, 1), mover('more', 1, 4), ...Array.from({ length: 10 }, () => mover('new', 0, 1)))).toEqual([
       [
         'Largest changes from 27 – 28 Feb 2026',
         ['Entity', 'Metric', 'Before (Credits)', 'Now', 'Change'],
@@ -332,6 +327,12 @@ describe('the report', () => {
         ...Array(8).fill(['new', 'compute', '0.00', '1.00', '+1.00']),
         ['2 smaller changes', '–', '0.00', '2.00', '+2.00'],
       ],
+    ])
+    // Half a percent of the total is named.
+    const [small] = largestOf(mover('less', 20, 1), mover('edge', 0, 0.15), mover('below', 0.1499, 0))
+    expect(small?.slice(3)).toEqual([
+      ['edge', 'compute', '0.00', '0.15', '+0.15'],
+      ['1 smaller change', '–', '0.15', '0.00', '-0.15'],
     ])
   })
 
@@ -461,6 +462,18 @@ describe('the report', () => {
     const text = renderMarkdown(blocks)
     expect(text).toContain('`main (datawarehouse)`, `compute`')
     expect(text).toMatch(/<details><summary>4 records[\s\S]*`main \(s1\)`[\s\S]*`checkout`/)
+  })
+
+  it('the report has the ten largest spikes, by what is more than usual', () => {
+    const spikes: UsageResult['spikes'] = Array.from({ length: 12 }, (_, i) => {
+      const amounts = { total: decimal(50 + i), usual: decimal(50 - i) }
+      const driver = { entityName: `e${i}`, entityId: `${i}`, entityType: 'service', metric: 'compute', ...amounts }
+      return { date: day('2026-03-02'), of: i === 5 ? 'organization' : 'entity', ...amounts, driver }
+    })
+    const [table] = tables(blocksOf({ spikes }))
+    expect(table?.slice(2).map((row) => (row as readonly string[])[1])).toEqual(
+      [11, 10, 9, 8, 7, 6, 5, 4, 3, 2].map((i) => (i === 5 ? 'all' : `e${i}`)),
+    )
   })
 
   it('S6: the name of an entity with a spike stays text', () => {

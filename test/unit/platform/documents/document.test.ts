@@ -43,6 +43,26 @@ describe('a value', () => {
   })
 })
 
+it('a file has a mebibyte at most, before and after its aliases are expanded, and a hundred levels', () => {
+  const mebibyte = 1024 * 1024
+  const full = `a: 1\n#${'ü'.repeat((mebibyte - 6) / 2)}`
+  expect([diagnosticsOf(full), diagnosticsOf(`${full}x`)]).toEqual([[], ['f.yml is larger than 1 MiB']])
+  // The keys count, too.
+  const expanded = (copies: number): string => `a: &a ${'x'.repeat(mebibyte / 16)}\nb: [${'*a, '.repeat(copies)}]\n`
+  expect(diagnosticsOf(expanded(14))).toEqual([])
+  expect(diagnosticsOf(expanded(15))).toEqual([expect.stringMatching(/^f\.yml:\d+:\d+ is larger than 1 MiB after aliases are expanded$/)])
+  const nested = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  expect(diagnosticsOf(nested(100))).toEqual([])
+  expect(diagnosticsOf(nested(101))).toEqual([expect.stringContaining('is nested deeper than 100 levels')])
+})
+
+it('a file with more mistakes than twenty has the first twenty', () => {
+  const places = (text: string): readonly string[] => diagnosticsOf(text).map((line) => line.split(' ')[0] ?? '')
+  const first = Array.from({ length: 20 }, (_, i) => `f.yml:${i + 1}:3`)
+  expect(places('- 1e309\n'.repeat(25))).toEqual(first)
+  expect(places('- !!binary x\n'.repeat(25))).toEqual(first)
+})
+
 describe('a number', () => {
   it.each(['0.1', '0.30000000000000004', '-0', '1e21', '+5', '.5', '5.', '0x10', '0o17', '9007199254740991', '1.10', '0e99'])(
     'a number is taken as it is written: %s',

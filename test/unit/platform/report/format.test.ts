@@ -9,6 +9,7 @@ import {
   formatPercent,
   formatRange,
   formatShortDay,
+  formatTimes,
 } from '../../../../src/platform/report/format.ts'
 import { decimal } from '../../../support/usage.ts'
 
@@ -32,7 +33,12 @@ it('formats durations in at most two units and never shows a positive duration a
     [0, '0 s'],
     [1, 'less than 1 s'],
     [42 * second, '42 s'],
+    [999, 'less than 1 s'],
+    [second, '1 s'],
+    [90 * second - 1, '90 s'],
+    [90 * second, '2 min'],
     [45 * minute, '45 min'],
+    [hour - minute / 2 - 1, '59 min'],
     [hour, '1 h'],
     [90 * minute, '1 h 30 min'],
     [3.15 * hour, '3 h 9 min'],
@@ -60,6 +66,13 @@ it('formats the time since an event in days from two days on', () => {
 it('formats times to the minute', () => {
   expect(formatMoment('2026-03-21T06:30:59.999Z')).toBe('21 Mar 2026 06:30 UTC')
   expect(formatMoment(Date.parse('2026-11-02T10:48:59.999Z'))).toBe('2 Nov 2026 10:48 UTC')
+})
+
+it('formats three times, their days where they change, and counts the others', () => {
+  const times = ['2026-03-21T06:30:00Z', '2026-03-21T07:30:00Z', '2026-03-22T06:30:00Z', '2026-03-22T07:30:00Z']
+  expect(formatTimes(times.slice(0, 3)).replaceAll('\u00a0', ' ')).toBe('21 Mar 2026 06:30, 07:30, 22 Mar 2026 06:30 UTC')
+  expect(formatTimes(times).replaceAll('\u00a0', ' ')).toBe('21 Mar 2026 06:30, 07:30, 22 Mar 2026 06:30 UTC and 1 more')
+  expect(formatTimes(times.slice(0, 1), 9).replaceAll('\u00a0', ' ')).toBe('21 Mar 2026 06:30 UTC and 6 more')
 })
 
 it('formats a day without the year when the year is clear', () => {

@@ -82,6 +82,37 @@ describe('a comparison', () => {
     })
   })
 
+  it('shows three groups that differ, and counts the others', async () => {
+    const grouped = (values: Readonly<Record<string, number>>): Answers => ({
+      columns: [
+        ['service', 'String'],
+        ['v', 'UInt64'],
+      ],
+      rowsOf: () => Object.entries(values).map(([service, v]) => ({ service, v })),
+    })
+    const sql = 'SELECT service, count() AS v FROM logs WHERE $__timeFilter(ts) GROUP BY service'
+    const differenceOf = async (now: Readonly<Record<string, number>>, before: Readonly<Record<string, number>>) =>
+      (await compareQueries(serve(grouped(now), grouped(before)).access, await translated(sql))).difference
+    const at = 'at 1970-01-02T00:00:00.000Z: '
+    expect(await differenceOf({ a: 1, b: 1, c: 8, d: 1 }, { a: 1, b: 1, c: 7, d: 1, e: 2 })).toBe(
+      `${at}c: 8, e: no value; Grafana had c: 7, e: 2`,
+    )
+    expect(await differenceOf({ a: 8, b: 8, c: 8, d: 8 }, { a: 7, b: 7, c: 7, d: 7 })).toBe(
+      `${at}a: 8, b: 8, c: 8 and 1 more; Grafana had a: 7, b: 7, c: 7 and 1 more`,
+    )
+  })
+
+  it('takes sums of the same numbers in another order as the same', async () => {
+    const differs = async (value: number) => {
+      const { access } = serve(
+        counted(() => value),
+        counted(() => 300),
+      )
+      return 'difference' in (await compareQueries(access, await translated(count)))
+    }
+    expect([await differs(300 + 1e-8), await differs(300 - 1e-8), await differs(300 + 1e-5)]).toEqual([false, false, true])
+  })
+
   it('takes a number that is missing for 0', async () => {
     const { access } = serve(
       counted(() => 0),
@@ -171,7 +202,7 @@ describe('a comparison', () => {
     expect(await compareQueries(same.access, await translated(sql))).toEqual({ windows: 24, withValues: 24 })
     const other = serve(answers([{ s: 'a', v: 1 }]), original)
     expect(await compareQueries(other.access, await translated(sql))).toMatchObject({
-      difference: 'at 1970-01-02T00:00:00.000Z: a: 1; Grafana had b: 2, a: 1',
+      difference: 'at 1970-01-02T00:00:00.000Z: b: no value; Grafana had b: 2',
     })
   })
 

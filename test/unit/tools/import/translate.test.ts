@@ -126,6 +126,29 @@ describe('a translated rule', () => {
     expect(alertOf('silence')).not.toHaveProperty('numConsecutiveWindows')
   })
 
+  it('has a title of 512 characters and texts of 3800 at most, and SQL of 30,000', async () => {
+    const [first] = rules
+    const whole = first?.value as { readonly title: string; readonly data: readonly { readonly model: { readonly rawSql?: string } }[] }
+    const withFields = (fields: object) => translateRule({ ...(first as RuleInFile), value: { ...whole, ...fields } }, choices)
+    const [longest, tooLong] = ['x'.repeat(512), 'x'.repeat(513)]
+    expect((await withFields({ title: longest })).translated?.alert.name).toBe(longest)
+    expect((await withFields({ title: tooLong })).reason).toBe('the title has more than 512 characters')
+    const described = async (length: number) => {
+      const { translated, differences } = await withFields({ annotations: { description: `${'x'.repeat(length - 2)}😀` } })
+      return [translated?.alert.message, differences]
+    }
+    expect(await described(3800)).toEqual([`${'x'.repeat(3798)}😀`, []])
+    // No half of a letter stays.
+    expect(await described(3801)).toEqual([`${'x'.repeat(3799)}\ufffd`, ['a text is cut at 3800 characters']])
+    const queried = async (length: number) => {
+      const data = whole.data.map((one) =>
+        one.model.rawSql === undefined ? one : { ...one, model: { ...one.model, rawSql: one.model.rawSql.padEnd(length, ' ') } },
+      )
+      return (await withFields({ data })).reason
+    }
+    expect([await queried(30_000), await queried(30_001)]).toEqual([undefined, 'the query has more than 30,000 characters'])
+  })
+
   it('keeps a time range that is not the interval', () => {
     expect(sqlOf('time range')).toBe(
       'SELECT count() FROM otel_logs WHERE Timestamp >= toDateTime(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 900000)) AND Timestamp <= toDateTime(fromUnixTimestamp64Milli({endDateMilliseconds:Int64} - 60000))',

@@ -226,7 +226,9 @@ describe('a dashboard of the web app', () => {
   })
 
   it('is refused without a name, and where the API has none of its tiles', () => {
-    expect(translate({ tiles: [] })).toMatchObject({ result: 'refused', reason: expect.stringContaining('its name is missing') })
+    for (const name of [undefined, 'x'.repeat(1025)])
+      expect(translate({ name, tiles: [] })).toMatchObject({ result: 'refused', reason: expect.stringContaining('its name is missing') })
+    expect(translate({ name: 'x'.repeat(1024), tiles: [] }).result).not.toBe('refused')
     const promql = { ...named('Not in the API'), tiles: [(named('Not in the API').tiles as readonly Json[])[0]] }
     expect(translate(promql)).toMatchObject({ result: 'refused', reason: 'the API has none of its tiles', losses: [{ tile: 'PromQL' }] })
     expect(translate({ name: 'Empty', tiles: [] })).toMatchObject({ result: 'exact' })
