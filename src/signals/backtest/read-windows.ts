@@ -154,7 +154,7 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, numbers: Readonl
   const isEarly = time !== undefined && compared.length === 0 && rows.some((row) => toTimeMs(row[time]) < startMs)
   const series = [...groups].map(([group, own]): SeriesRow => {
     const values = own.map((row) => lastNumber(row, numbers))
-    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(values.entries()) }
+    return { startMs, group, groupValues: [group], numbers: new Map(values.entries()) }
   })
   return { rows: series, isEarly }
 }

@@ -123,7 +123,6 @@ describe('the compared values', () => {
     startMs: 0,
     group: '',
     groupValues: [],
-    hasNumericGroup: false,
     numbers: new Map(numbers.flatMap((number, i) => (number === undefined ? [] : [[i, number] as const]))),
   })
 
