@@ -6,7 +6,7 @@ import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/back
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
-import { judgePull, pullBlocks, pullHeadline, toPullResult } from '../../../src/changes/pull/pull-report.ts'
+import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
@@ -559,6 +559,31 @@ describe('the report of pull', () => {
     expect(cellsOf(listed.split('\n')).map(([outcome, , , , , remark]) => `${outcome}, ${remark}`)).toEqual([
       ...['Outcome, Remark', 'left out, x1: it is odd', 'cannot be exported, –', 'added, –', 'changed in the files, –', 'missing, –'],
     ])
+  })
+
+  it('the text of a pull request of a pull has what was updated and removed, what stays out of it, and what to do', () => {
+    const fields = [{ path: 'threshold', before: 2, after: 1 }]
+    const objects: readonly PulledObject[] = [
+      { ...pulledOf('removed', 'b'), path: 'f.yml' },
+      { ...pulledOf('updated', 'a'), fields },
+      { ...pulledOf('left-out', 'c'), reason: 'it is odd' },
+      ...[pulledOf('unchanged', 'd'), pulledOf('missing', 'e')],
+    ]
+    const lines = (some: readonly PulledObject[]) =>
+      renderTerminal(pullRequestBlocks(resultWith({ objects: some }, 'staging')), { color: false, width: 400 })
+        .filter((line) => line !== '')
+        .slice(1, -1)
+    const toDo = [
+      'What to do:',
+      expect.stringMatching(/^- To keep the changes, merge/),
+      expect.stringMatching(/^- To revert them, run apply/),
+    ]
+    expect(lines(objects)).toEqual([
+      ...['~ alert a (A)', '~     threshold: file: 1, service: 2', '- alert b (A)'],
+      'The service does not have these objects. They were deleted there, or were never applied:',
+      ...['- alert b in f.yml', 'Not part of this pull request:', '- alert c: it is odd', ...toDo],
+    ])
+    expect(lines(objects.slice(1, 2))).toEqual(['~ alert a (A)', '~     threshold: file: 1, service: 2', ...toDo])
   })
 
   it('shows 300 lines of a new file, and of another its changes with three lines around each', () => {
