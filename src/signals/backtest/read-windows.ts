@@ -55,7 +55,7 @@ export async function readWindows(
       for (const row of read.rows) rows.push(row)
       early += read.early
       done += batch.length
-      const length = Math.max(1, JSON.stringify(answer.rows).length)
+      const { length } = JSON.stringify(answer.rows)
       size = Math.min(largest, Math.max(1, Math.floor((batch.length * 40_000) / length)))
       // More windows take no less time.
       leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
