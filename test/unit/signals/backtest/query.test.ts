@@ -182,6 +182,12 @@ describe('a formula', () => {
   it.each(['', 'A +', '(A', 'A)', 'AB', 'a', 'A % B', 'A B', '1..2'])('rejects "%s"', (text) => {
     expect(parseFormula(text)).toBe(undefined)
   })
+
+  it('has at most 1000 parts', () => {
+    const sumOf = (terms: number): string => Array(terms).fill('A').join('+')
+    expect(parseFormula(`-${sumOf(500)}`)?.([1])).toBe(498)
+    expect(parseFormula(sumOf(501))).toBe(undefined)
+  })
 })
 
 it('estimates an alert whose start is at a border of its intervals, from this start on', () => {
