@@ -6,6 +6,7 @@ import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/back
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
+import { judgePrice, type PlanPrice, priceWords } from '../../../src/changes/price/price-report.ts'
 import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
@@ -506,6 +507,37 @@ describe('the report of drift', () => {
     const result = resultOf([object('a', { action: 'held', notes: ['changed in both', 'also this'] })])
     expect(linesOf(drift, result)).toContainEqual(expect.stringMatching(/^alert a +Held, for the reason above$/))
     expect(drift.keyLines?.(result, {} as never).map(toPlainText)).toEqual(['alert a: Held: changed in both; also this'])
+  })
+})
+
+describe('the price of a plan', () => {
+  const price = (high: number, more: Partial<PlanPrice> = {}): PlanPrice => ({
+    ...{ unit: 'CHC', service: 'Shop', knownDays: 1, isAtMost: false, alerts: [], total: { low: 0, expected: high / 2, high } },
+    ...more,
+  })
+  const words = (high: number): string => toPlainText(priceWords(price(high)))
+
+  it('has no decimals from ten on, one from one on, and an upper end that is rounded up', () => {
+    expect([20.2, 10, 2, 1.96, 0.991].map(words)).toEqual([
+      ...[' · about +10 CHC a month (0.00 to 21)', ' · about +5.0 CHC a month (0.00 to 10)', ' · about +1.0 CHC a month (0.00 to 2.0)'],
+      ...[' · about +0.98 CHC a month (0.00 to 2.0)', ' · about +0.50 CHC a month (0.00 to 1.0)'],
+    ])
+    expect(words(0)).toBe('')
+  })
+
+  it('is above its limit by its upper end, and passes without an estimate only where the input accepts that', () => {
+    const verdict = (result: PlanPrice, gate: Parameters<typeof judgePrice>[1]) => {
+      const { status, reasons } = judgePrice(result, gate)
+      return [status, ...reasons.map(toPlainText)]
+    }
+    expect(verdict(price(20), { maxMonthlyIncrease: 20 })).toEqual(['pass'])
+    expect(verdict(price(20.5), { maxMonthlyIncrease: 20 })).toEqual(['fail', 'the changed alerts add up to 21 CHC a month, above 20'])
+    expect(verdict(price(20.5), {})).toEqual(['pass'])
+    const unknown = price(0, { total: undefined, message: 'it is odd' })
+    const why = (advice: string): string => `max-monthly-increase could not be checked without an estimate for Shop${advice}: it is odd`
+    expect(verdict(unknown, { maxMonthlyIncrease: 20 })).toEqual(['fail', why(' (on-missing: warn accepts this)')])
+    expect(verdict(unknown, { maxMonthlyIncrease: 20, onMissing: 'warn' })).toEqual(['warn', why('')])
+    expect(verdict(unknown, { maxMonthlyIncrease: 20, onMissing: 'ignore' })).toEqual(['pass'])
   })
 })
 
