@@ -253,7 +253,7 @@ function describeInvalid(invalid: readonly InvalidField[], { desired }: Update) 
   const placeOf = ({ path }: InvalidField): string =>
     path.replace(/^tiles\.(\d+)/, (whole, index: string) => {
       const name = tiles[Number(index)]?.name
-      return typeof name === 'string' ? `tiles[${JSON.stringify(name)}]` : whole
+      return name ? `tiles[${JSON.stringify(name)}]` : whole
     })
   return [...Map.groupBy(invalid, ({ message }) => message)]
     .map(([message, fields]) => {

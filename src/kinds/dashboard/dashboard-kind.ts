@@ -21,7 +21,7 @@ import { canonicalText, tagMarkers, withoutMarkerTags } from '../marker.ts'
 import { type DeclaredDashboard, declaredDashboard } from './dashboard.ts'
 import { containerIdOf, expandDashboard, tileInFile } from './dashboard-file.ts'
 import { dashboardCollection, toDashboardBody, validateDashboard } from './dashboard-wire.ts'
-import { arrangeTiles, byId, effectiveTile, withFilterIds, withTileIds } from './tiles.ts'
+import { arrangeTiles, byId, effectiveTile, nameOf, withFilterIds, withTileIds } from './tiles.ts'
 
 function resolveDashboard(declared: DeclaredObject<DeclaredDashboard>, context: ResolveContext): ResolvedDeclaration {
   const { body, diagnostics } = encode(declaredDashboard, declared, context)
@@ -154,7 +154,6 @@ const rawIn = (spelled: unknown) => Object.keys(ownValue(spelled, 'raw') ?? {})
 function inFileOrder(tiles: readonly Body[], tilesInFile: SpelledTiles): readonly Body[] {
   const ids = [...tilesInFile.keys()]
   const indexOf = (tile: Body) => (tilesInFile.has(identityOf(tile)) ? ids.indexOf(identityOf(tile)) : ids.length)
-  const nameOf = ({ name }: Body) => String(name ?? '')
   // `plan` matches tiles with the same name, or without a name, by their order in the service.
   const sameName = Map.groupBy(tiles, nameOf)
   return tiles.toSorted((a, b) => indexOf(a) - indexOf(b)).map((tile) => sameName.get(nameOf(tile))?.shift() ?? tile)

@@ -64,7 +64,7 @@ function pair(desired: readonly Body[], before: readonly Body[], equal: readonly
 
 const idOf = ({ id }: Body): unknown => id
 
-const nameOf = ({ name }: Body): unknown => (name === '' ? undefined : name)
+export const nameOf = ({ name }: Body): unknown => (name === '' ? undefined : name)
 
 const nameAndTypeOf = (tile: Body): unknown => `${String(trimmedNameOf(tile))}\n${String(displayTypeOf(tile))}`
 

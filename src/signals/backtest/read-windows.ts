@@ -55,7 +55,7 @@ export async function readWindows(
       for (const row of read.rows) rows.push(row)
       early += read.early
       done += batch.length
-      const length = Math.max(1, JSON.stringify(answer.rows).length)
+      const { length } = JSON.stringify(answer.rows)
       size = Math.min(largest, Math.max(1, Math.floor((batch.length * 40_000) / length)))
       // More windows take no less time.
       leftMs = elapsedMs * Math.ceil((starts.length - done) / Math.max(size, batch.length))
@@ -154,7 +154,7 @@ function toSeriesRows(rows: readonly SqlRow[], startMs: number, numbers: Readonl
   const isEarly = time !== undefined && compared.length === 0 && rows.some((row) => toTimeMs(row[time]) < startMs)
   const series = [...groups].map(([group, own]): SeriesRow => {
     const values = own.map((row) => lastNumber(row, numbers))
-    return { startMs, group, groupValues: [group], hasNumericGroup: false, numbers: new Map(values.entries()) }
+    return { startMs, group, groupValues: [group], numbers: new Map(values.entries()) }
   })
   return { rows: series, isEarly }
 }

@@ -46,7 +46,8 @@ export interface SeriesRow {
   readonly group: string
   /** The values of the groups, `null` where the server has none. */
   readonly groupValues: readonly unknown[]
-  readonly hasNumericGroup: boolean
+  /** Absent for raw SQL. */
+  readonly hasNumericGroup?: boolean
   /** Values by the number of their series. A series without rows is absent; NULL and NaN are null. */
   readonly numbers: ReadonlyMap<number, number | null>
 }

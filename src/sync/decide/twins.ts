@@ -89,7 +89,7 @@ interface Group {
 
 function holdersOf(kind: KindIdentity, { key, value }: Declared, { index, project }: TwinsContext): readonly MarkedObject[] {
   const isMarked = kind.ownership === 'marker'
-  if (!isMarked && 'id' in value && value.id !== undefined) return []
+  if ('id' in value && value.id !== undefined) return []
   const token = isMarked ? kind.markerStyle.token(project, key) : kind.tokenOf(value)
   return (index.byToken.get(token) ?? [])
     .filter(({ undeclarable }) => undeclarable === undefined)

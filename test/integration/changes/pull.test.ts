@@ -540,3 +540,42 @@ it('S8: leaves out an object whose file is a link, and writes the other files', 
   expect(written).not.toContain('observability/payments.yml')
   expect([ran.exitCode, ran.document.status]).toEqual([0, 'warn'])
 })
+
+describe('a server without patches', () => {
+  const old = useEmulator({ dialect: 'hyperdx', rateLimit: 'off', hasMcp: false })
+
+  it('stores a dashboard again to take it over, which pull leaves out where the server would refuse that, with the places', async () => {
+    const store = serviceOf(old())
+    const [dashboard] = store.dashboards
+    const [tile] = dashboard?.tiles ?? []
+    if (dashboard === undefined || tile === undefined) throw new Error('the shop has changed')
+    const odd = { ...tile.config, numberFormat: { output: 'number', mantissa: 0.5 } }
+    const put = (key: string, configs: Readonly<Record<string, object>>): Dashboard => ({
+      ...{ ...dashboard, id: id(String(key.length)), name: key, tags: [marker(`${key}-before`, project)] },
+      tiles: Object.entries(configs).map(([name, config], i) => ({
+        ...tile,
+        id: id('abcdef'[i] ?? ''),
+        name,
+        config,
+      })) as Dashboard['tiles'],
+    })
+    store.dashboards = [
+      put('odd', { A: odd, B: tile.config, C: odd, '': odd }),
+      put('gone', { A: { ...tile.config, sourceId: id('9') } }),
+      put('right', { A: tile.config }),
+    ]
+    ;[store.alerts, store.savedSearches] = [[], []]
+    const files = ['odd', 'gone', 'right'].map((key) => `  ${key}: { name: ${key}, previousKey: ${key}-before, tiles: [] }`)
+    await withSite(old(), 'hyperdx', async (site) => {
+      const { objects } = await site.pull({ 'observability/a.yml': ['dashboards:', ...files].join('\n') })
+      const advice = 'Correct it in the web app, then pull again'
+      const places = [`tiles["A"]`, `tiles["C"]`, 'tiles.3'].map((place) => `${place}.config.numberFormat.mantissa`).join(', ')
+      const refused = (why: string): string => `the server refuses to store this dashboard again: ${why}. ${advice}`
+      expect(objects.map(({ key, outcome, reason }) => [key, outcome, reason])).toEqual([
+        ['odd', 'left-out', refused(`Expected integer, received float (${places})`)],
+        ['gone', 'left-out', refused(`Could not find the following source IDs: ${id('9')}`)],
+        ['right', 'updated', undefined],
+      ])
+    })
+  })
+})

@@ -319,12 +319,22 @@ it('asks before an update of a dashboard, and says what changes', async () => {
   expect(writes()).toEqual([])
 })
 
-it('asks before an update of a dashboard deletes alerts', async () => {
-  const ran = await command(['update-dashboard', ...flags(), ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }'], {
-    typed: 'n\n',
-  })
+it('asks before an update of a dashboard deletes alerts, and deletes only those that it named', async () => {
+  const args = ['update-dashboard', ...flags(), ids.dashboard, '--dashboard', '{ name: Empty, tiles: [] }']
+  const ran = await command(args, { typed: 'n\n' })
   expect(ran.stderr).toMatch(/Change the dashboard, which deletes \d+ alerts?\? \[y\/N\]/)
   expect(ran.exitCode).toBe(130)
+  const { alerts } = serviceOf(emulator())
+  const [alert] = alerts.filter(({ dashboardId }) => dashboardId === ids.dashboard)
+  if (alert === undefined) throw new Error('the shop has changed')
+  const added = { ...alert, id: 'f'.repeat(24) }
+  const refused = await whileAsked(args, () => void alerts.push(added))
+  expect(refused.stderr.replaceAll(/\s+/g, ' ')).toContain(
+    `Alert ${added.id} was added to the dashboard while the question was open. Nothing was written.`,
+  )
+  expect([refused.exitCode, writes()]).toEqual([1, []])
+  expect(await command(args, { typed: 'y\n' })).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Dashboard Empty') })
+  expect([writes(), serviceOf(emulator()).alerts.some(({ dashboardId }) => dashboardId === ids.dashboard)]).toEqual([['PUT'], false])
 })
 
 it('names the organization and the service before the question', async () => {

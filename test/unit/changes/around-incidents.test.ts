@@ -26,7 +26,6 @@ function serve(rows: readonly number[]) {
       startMs,
       group: '',
       groupValues: [],
-      hasNumericGroup: false,
       numbers: new Map(series.map((_, i) => [i, found.length])),
     }))
   }

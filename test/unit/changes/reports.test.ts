@@ -6,10 +6,13 @@ import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/back
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
+import { judgePrice, type PlanPrice, priceWords } from '../../../src/changes/price/price-report.ts'
+import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
 import { renderTerminal } from '../../../src/platform/report/terminal.ts'
+import type { PulledObject } from '../../../src/sync/pull/draft.ts'
 import { tablesIn } from '../../support/report-texts.ts'
 
 type Result = Parameters<typeof apply.report>[0] & Parameters<typeof plan.report>[0]
@@ -504,6 +507,130 @@ describe('the report of drift', () => {
     const result = resultOf([object('a', { action: 'held', notes: ['changed in both', 'also this'] })])
     expect(linesOf(drift, result)).toContainEqual(expect.stringMatching(/^alert a +Held, for the reason above$/))
     expect(drift.keyLines?.(result, {} as never).map(toPlainText)).toEqual(['alert a: Held: changed in both; also this'])
+  })
+})
+
+describe('the price of a plan', () => {
+  const price = (high: number, more: Partial<PlanPrice> = {}): PlanPrice => ({
+    ...{ unit: 'CHC', service: 'Shop', knownDays: 1, isAtMost: false, alerts: [], total: { low: 0, expected: high / 2, high } },
+    ...more,
+  })
+  const words = (high: number): string => toPlainText(priceWords(price(high)))
+
+  it('has no decimals from ten on, one from one on, and an upper end that is rounded up', () => {
+    expect([20.2, 10, 2, 1.96, 0.991].map(words)).toEqual([
+      ...[' · about +10 CHC a month (0.00 to 21)', ' · about +5.0 CHC a month (0.00 to 10)', ' · about +1.0 CHC a month (0.00 to 2.0)'],
+      ...[' · about +0.98 CHC a month (0.00 to 2.0)', ' · about +0.50 CHC a month (0.00 to 1.0)'],
+    ])
+    expect(words(0)).toBe('')
+  })
+
+  it('is above its limit by its upper end, and passes without an estimate only where the input accepts that', () => {
+    const verdict = (result: PlanPrice, gate: Parameters<typeof judgePrice>[1]) => {
+      const { status, reasons } = judgePrice(result, gate)
+      return [status, ...reasons.map(toPlainText)]
+    }
+    expect(verdict(price(20), { maxMonthlyIncrease: 20 })).toEqual(['pass'])
+    expect(verdict(price(20.5), { maxMonthlyIncrease: 20 })).toEqual(['fail', 'the changed alerts add up to 21 CHC a month, above 20'])
+    expect(verdict(price(20.5), {})).toEqual(['pass'])
+    const unknown = price(0, { total: undefined, message: 'it is odd' })
+    const why = (advice: string): string => `max-monthly-increase could not be checked without an estimate for Shop${advice}: it is odd`
+    expect(verdict(unknown, { maxMonthlyIncrease: 20 })).toEqual(['fail', why(' (on-missing: warn accepts this)')])
+    expect(verdict(unknown, { maxMonthlyIncrease: 20, onMissing: 'warn' })).toEqual(['warn', why('')])
+    expect(verdict(unknown, { maxMonthlyIncrease: 20, onMissing: 'ignore' })).toEqual(['pass'])
+  })
+})
+
+describe('the report of pull', () => {
+  const pulledOf = (outcome: PulledObject['outcome'], key = outcome as string): PulledObject => ({ kind: 'alert', key, name: 'A', outcome })
+  const warning = { ...error, severity: 'warning' } as const
+  const file = { path: 'f.yml', before: 'a: 1\n', after: 'a: 2\n' }
+  type Given = Partial<Parameters<typeof toPullResult>[0]['draft'] & Pick<Parameters<typeof toPullResult>[0], 'diagnostics'>>
+  const resultWith = ({ diagnostics = [], ...draft }: Given, environment?: string) =>
+    toPullResult({ project: 'shop/main', draft: { files: [], objects: [], ...draft }, diagnostics }, environment)
+  const verdictOf = (given: Given): string => {
+    const { status, reasons, sentence = [] } = judgePull(resultWith(given))
+    return [status, ...reasons.map(toPlainText), toPlainText(sentence)].filter(Boolean).join(': ')
+  }
+
+  it('judges what is left out, and what no file can have only where the files have nothing', () => {
+    const hidden = pulledOf('not-exportable')
+    expect(verdictOf({ objects: [hidden, hidden] })).toBe('warn: Nothing to pull: no file changes, 2 objects cannot be exported.')
+    for (const outcome of ['added', 'updated', 'unchanged'] as const)
+      expect(verdictOf({ objects: [hidden, hidden, pulledOf(outcome)] }), outcome).toBe('pass')
+    expect(verdictOf({ objects: [pulledOf('left-out')], diagnostics: [warning, { ...error, severity: 'note' }] })).toBe(
+      'warn: Nothing to pull: no file changes, 1 object left out, 1 warning.',
+    )
+    expect(verdictOf({ diagnostics: [error, warning] })).toBe('fail: 1 error')
+  })
+
+  it('the report of pull says in its headline what was written, or why nothing was', () => {
+    const headline = (given: Given, environment?: string): string => toPlainText(pullHeadline(resultWith(given, environment)))
+    const objects = [pulledOf('added'), pulledOf('added', 'b'), pulledOf('removed'), pulledOf('not-exportable'), pulledOf('missing')]
+    expect(headline({ files: [file], objects }, 'staging')).toBe(
+      'Pulled into 1 file, environment staging: 2 added, 1 removed, 1 object cannot be exported',
+    )
+    expect(headline({ files: [file], objects: [pulledOf('updated')] })).toBe('Pulled into 1 file: 1 updated')
+    expect(headline({ diagnostics: [error] }, 'staging')).toBe('Nothing was pulled in environment staging')
+    expect(headline({ diagnostics: [warning] })).toBe('Nothing to pull: the service has no objects of these kinds')
+    expect(headline({ unmet: 'name A' })).toBe('Nothing to pull: no object has name A')
+  })
+
+  it('counts all objects, and lists those that somebody may have to do something about', () => {
+    const outcomes = ['unchanged', 'added', 'other-project', 'missing', 'left-out', 'not-exportable', 'changed-in-files'] as const
+    const objects = outcomes.map((outcome) => ({ ...pulledOf(outcome), ...(outcome === 'left-out' && { id: 'x1', reason: 'it is odd' }) }))
+    const result = resultWith({ objects, diagnostics: [{ ...warning, rule: 'incomplete-pull' }] })
+    expect(result).toMatchObject({ complete: false, changed: false })
+    expect(resultWith({ files: [file], diagnostics: [warning] })).toMatchObject({ complete: true, changed: true })
+    const [counts = '', , listed = ''] = composeBlocks([pullBlocks(result)]).map((block) =>
+      renderTerminal([block], { color: false }).join('\n'),
+    )
+    expect(cellsOf(counts.split('\n')).map((cells) => cells.join(' '))).toEqual([
+      ...['Added 1', 'Unchanged 1', 'Missing 1', 'Of other projects 1', 'Cannot be exported 1', 'Left out 1'],
+    ])
+    expect(cellsOf(listed.split('\n')).map(([outcome, , , , , remark]) => `${outcome}, ${remark}`)).toEqual([
+      ...['Outcome, Remark', 'left out, x1: it is odd', 'cannot be exported, –', 'added, –', 'changed in the files, –', 'missing, –'],
+    ])
+  })
+
+  it('the text of a pull request of a pull has what was updated and removed, what stays out of it, and what to do', () => {
+    const fields = [{ path: 'threshold', before: 2, after: 1 }]
+    const objects: readonly PulledObject[] = [
+      { ...pulledOf('removed', 'b'), path: 'f.yml' },
+      { ...pulledOf('updated', 'a'), fields },
+      { ...pulledOf('left-out', 'c'), reason: 'it is odd' },
+      ...[pulledOf('unchanged', 'd'), pulledOf('missing', 'e')],
+    ]
+    const lines = (some: readonly PulledObject[]) =>
+      renderTerminal(pullRequestBlocks(resultWith({ objects: some }, 'staging')), { color: false, width: 400 })
+        .filter((line) => line !== '')
+        .slice(1, -1)
+    const toDo = [
+      'What to do:',
+      expect.stringMatching(/^- To keep the changes, merge/),
+      expect.stringMatching(/^- To revert them, run apply/),
+    ]
+    expect(lines(objects)).toEqual([
+      ...['~ alert a (A)', '~     threshold: file: 1, service: 2', '- alert b (A)'],
+      'The service does not have these objects. They were deleted there, or were never applied:',
+      ...['- alert b in f.yml', 'Not part of this pull request:', '- alert c: it is odd', ...toDo],
+    ])
+    expect(lines(objects.slice(1, 2))).toEqual(['~ alert a (A)', '~     threshold: file: 1, service: 2', ...toDo])
+  })
+
+  it('shows 300 lines of a new file, and of another its changes with three lines around each', () => {
+    const text = (count: number): string => Array.from({ length: count }, (_, i) => `a${i}: 1\n`).join('')
+    const pulled = (before: string | undefined, after: string) => resultWith({ files: [{ path: 'f.yml', before, after }] })
+    const lastShown = (count: number): string | undefined =>
+      renderMarkdown(composeBlocks([pullBlocks(pulled(undefined, text(count)))]))
+        .split('\n')
+        .findLast((line) => /^[+ ] /.test(line))
+    expect([lastShown(300), lastShown(302)]).toEqual(['+ a299: 1', '  … 2 more lines'])
+    const [changed] = pulled(text(20), text(20).replace('a4: 1', 'a4: 2').replace('a19: 1\n', 'a19: 3')).writtenFiles
+    expect(changed?.lines?.map(({ sign, text: line }) => `${sign}${line}`)).toEqual([
+      ...[' a1: 1', ' a2: 1', ' a3: 1', '-a4: 1', '+a4: 2', ' a5: 1', ' a6: 1', ' a7: 1', ' …'],
+      ...[' a16: 1', ' a17: 1', ' a18: 1', '-a19: 1', '+a19: 3'],
+    ])
   })
 })
 

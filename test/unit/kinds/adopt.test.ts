@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adoptedIds, baseOf, isAsBase, toAdoptedId, withAdoptedId } from '../../../src/kinds/base.ts'
+import { adoptedIds, baseOf, isAsBase, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../../src/kinds/base.ts'
 import type { StoredObject } from '../../../src/kinds/kind.ts'
 import type { KindName } from '../../../src/kinds/kind-names.ts'
 import { kinds, remoteStateWith } from '../../support/plans.ts'
@@ -167,5 +167,12 @@ describe('the ids in adopt', () => {
       [['b2'], ['b2@1.y.z']],
     ]
     for (const [before, after] of cases) expect(withAdoptedId(before, 'b2@1.y.z')).toEqual(after)
+  })
+  it('get the digest of a changed declaration where they have the one before, and are of this object', () => {
+    const replaced = (value: unknown): unknown => withDeclaredDigest(value, 'a1', '0a1b2c', '3d4e5f')
+    expect(replaced('a1@2.0123456789.0a1b2c')).toBe('a1@2.0123456789.3d4e5f')
+    const others = ['a11@2.0123456789.0a1b2c', 'a1@2.0123456789.aaaaaa', 'a1']
+    expect(replaced([...others, 'a1@2.0123456789.0a1b2c'])).toEqual([...others, 'a1@2.0123456789.3d4e5f'])
+    expect(replaced(true)).toBe(true)
   })
 })

@@ -37,6 +37,18 @@ describe('what differs between two bodies', () => {
     ['an item by its title, where it has no name', [{ title: 'C', x: 1 }], [{ title: 'C', x: 2 }], ['a["C"].x: 1 → 2']],
     ['an item by its place, where it has neither', [{ x: 1 }, { x: 2 }], [{ x: 1 }, { x: 3 }], ['a[1].x: 2 → 3']],
     ['an item by its place, where its name is no text', [{ name: 5, x: 1 }], [{ name: 5, x: 2 }], ['a[0].x: 1 → 2']],
+    [
+      'an item with a type, by this and its place in the grid',
+      [
+        { config: { displayType: 'line' }, w: 1 },
+        { config: { displayType: 'pie' }, x: 3, y: 4, w: 1 },
+      ],
+      [
+        { config: { displayType: 'line' }, w: 2 },
+        { config: { displayType: 'pie' }, x: 3, y: 4, w: 2 },
+      ],
+      ['a[line at 0,0].w: 1 → 2', 'a[pie at 3,4].w: 1 → 2'],
+    ],
     ['an item that came, without its name again', [], [{ name: 'T', x: 1, y: 2 }], ['a["T"].x: – → 1', 'a["T"].y: – → 2']],
     ['an item that went, without its name again', [{ name: 'T', x: 1 }], [], ['a["T"].x: 1 → –']],
     ['an item that came with a name that is no text, with it', [], [{ name: 5 }], ['a[0].name: – → 5']],

@@ -8,6 +8,8 @@ const check = (value: unknown): readonly string[] => {
   return messages([...read.diagnostics, ...checkReferences(read)])
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
 const nothing = undefined
 const search = { savedSearches: { s: { name: 'S', sourceId: 'x' } } }
 const onSearch = { dashboard: nothing, tile: nothing, savedSearch: 's' }
@@ -61,6 +63,27 @@ describe('what an alert watches', () => {
     expect(check(twice)).toEqual([
       'ambiguous-tile: alerts.a.tile: dashboard d has several tiles named "T"; rename them so that each name is unique',
     ])
+  })
+
+  it('a message has 60 characters of a name', () => {
+    const name = 'x'.repeat(100)
+    const cut = `"${'x'.repeat(60)}… (40 more characters)"`
+    const dashboardWith = (tile: Fields) => fileWith({ alert: { tile: name }, tile })
+    const { d } = dashboardWith({ name }).dashboards
+    const sql = { configType: 'sql', displayType: 'line', connectionId: 'c', sqlTemplate: 'SELECT 1' }
+    const inContainer = (fields: Fields) => fileWith({ tile: fields, dashboard: { containers: [{ id: name, title: 'C' }] } })
+    const cases: readonly [object, string][] = [
+      [dashboardWith({}), `alerts.a.tile: dashboard d has no tile named ${cut}`],
+      [
+        { ...dashboardWith({ name }), dashboards: { d: { ...d, tiles: [...d.tiles, ...d.tiles] } } },
+        `has several tiles named ${cut}; rename`,
+      ],
+      [dashboardWith({ name, config: sql }), `the SQL of tile ${cut} must use the interval`],
+      [fileWith({ alert: { dashboard: name } }), `alerts.a.dashboard: ${cut} is not a key in these files`],
+      [inContainer({ containerId: `${name}y` }), `no container has the id ${cut.replace('40', '41')}`],
+      [inContainer({ containerId: name, tabId: name }), `container ${cut} has no tab ${cut}`],
+    ]
+    for (const [file, message] of cases) expect(check(file).join('\n')).toContain(message)
   })
 
   it('an alert may not watch a tile that cannot have alerts', () => {

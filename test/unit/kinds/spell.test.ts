@@ -21,7 +21,7 @@ const context: FileContext = {
 }
 
 /** Without the ids of items, which nothing writes. */
-const toFile = (name: 'dashboard' | 'alert' | 'savedSearch', body: Body, more: Partial<FileContext> = {}): Body =>
+const toFile = (name: 'dashboard' | 'alert' | 'savedSearch' | 'source', body: Body, more: Partial<FileContext> = {}): Body =>
   structuredClone(kinds[name].toFile(body, { ...context, ...more }))
 
 describe('a dashboard in a file', () => {
@@ -364,6 +364,43 @@ describe('a reference in a file', () => {
     for (const [id, expected] of cases) {
       expect(toFile('savedSearch', { name: 'S', sourceId: id }, real), id).toEqual({ name: 'S', ...expected })
     }
+  })
+
+  it('a source refers to another by a name that only one of its kind has, or by its id, and to one of several connections', () => {
+    const known = remoteStateOf({
+      source: [
+        { id: 's1', name: 'Logs', kind: 'log', connection: 'c1' },
+        ...[2, 3].map((i) => ({ id: `s${i}`, name: 'Twins', kind: 'log', connection: 'c1' })),
+        { id: 's4', name: 'Twins', kind: 'trace', connection: 'c2' },
+        { id: 's5', name: 'Logs', kind: 'trace', connection: 'c1' },
+      ],
+      connection: ['First', 'Twin', 'Twin'].map((name, i) => ({ id: `c${i + 1}`, name })),
+    })
+    const around = { directory: createDirectory(known), sources: known.source }
+    const spelled = (fields: object, more: Partial<FileContext> = {}) => toFile('source', { name: 'S', ...fields }, { ...around, ...more })
+    const cases: readonly [object, object][] = [
+      [
+        { logSourceId: 's1', traceSourceId: 's4' },
+        { logSource: 'Logs', traceSource: 'Twins' },
+      ],
+      [
+        { logSourceId: 's2', traceSourceId: 's1' },
+        { logSource: { id: 's2' }, traceSource: { id: 's1' } },
+      ],
+      [{ logSourceId: 'gone', traceSourceId: '' }, { logSource: { id: 'gone' } }],
+      [{ connection: 'c1' }, { connection: 'First' }],
+      [{ connection: 'c2' }, { connection: 'c2' }],
+    ]
+    for (const [body, fields] of cases) expect(spelled(body), JSON.stringify(body)).toEqual({ name: 'S', ...fields })
+    const pending = { logSourceId: new PendingId('source', 'new') }
+    expect(spelled(pending, { spelled: { logSource: 'New' } })).toEqual({ name: 'S', logSource: 'New' })
+    const alone = known.source.slice(0, 3)
+    expect(
+      [undefined, { connection: 'c1' }, { connection: 'Old' }].map((one) =>
+        spelled({ connection: 'c1' }, { sources: alone, spelled: one }),
+      ),
+    ).toEqual([...[{ name: 'S' }, { name: 'S', connection: 'c1' }, { name: 'S', connection: 'First' }]])
+    expect(spelled({ connection: 'c2' }, { sources: alone })).toEqual({ name: 'S', connection: 'c2' })
   })
 
   it('a reference is in the long form where one of several sources has no unique name', () => {

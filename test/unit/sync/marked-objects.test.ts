@@ -58,6 +58,15 @@ describe('an outcome in the light of the list', () => {
     expect(reviewed).toMatchObject({ became: 'created', id: 'a', serverChanged: [{ path: 'threshold', before: 5, after: 6 }] })
   })
 
+  it('a change with an unknown outcome is applied where its marker is a new one, or the object is', () => {
+    const found = (before: object, action: 'update' | 'replace') => {
+      const update = { ...declared, action, id: 'a', stored: stored('a', before) } as Change
+      return reconcileOutcome({ ...unknown, change: update }, list([stored('a', { threshold: 6 })]), desired, kind).became
+    }
+    const earlier = kind.withMarker(body, { ...mark, digest: '3d4e5f' })
+    expect([found(earlier, 'update'), found({}, 'update'), found({}, 'replace')]).toEqual(['updated', 'unknown', 'replaced'])
+  })
+
   it('a change with an unknown outcome stays unknown when no object, or two, have the marker', () => {
     expect(reconcileOutcome(unknown, list([]), desired, kind)).toBe(unknown)
     expect(reconcileOutcome(unknown, list([stored('a'), stored('b')]), desired, kind)).toBe(unknown)

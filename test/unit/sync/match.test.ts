@@ -20,6 +20,40 @@ describe('an object that is not clear', () => {
     expect(plan.orphans).toEqual([])
   })
 
+  it('an object with the marker is the one that adopt names, with a warning about the others', () => {
+    const adopting = { dashboards: { shop }, alerts: { errors: { ...errors, adopt: 'b' } } }
+    const messages = [
+      ['a', 'b'],
+      ['c', 'b', 'a'],
+    ].map((ids) => messagesOf(planOf(adopting, withAlerts(...ids.map((id) => ({ ...own, id }))))))
+    const because = 'because adopt names b'
+    expect(messages).toEqual([
+      [`duplicate-marker: alerts.errors: a has this ownership marker, too, and is left as it is, ${because}`],
+      [`duplicate-marker: alerts.errors: c, a have this ownership marker, too, and are left as it is, ${because}`],
+    ])
+  })
+
+  it('an object is repaired when its marker is on several: equal ones are deleted, and others are released with what differs', () => {
+    const changed = { name: 'X', threshold: 7, interval: '1h', thresholdType: 'below', message: 'm' }
+    const copies = [
+      { ...own, id: 'z' },
+      { ...own, ...changed, id: 'a' },
+      { ...own, ...changed, id: 'b', groupBy: 'x', scheduleOffsetMinutes: 3 },
+    ]
+    const more = { ...declared, alerts: { errors, more: { ...errors, name: 'More' } } }
+    const plan = planOf(more, withAlerts(...copies, { ...own }), { repairDuplicates: true })
+    const notes = (one: typeof plan) => one.changes.flatMap(({ id, action, notes }) => (notes.length > 0 ? [[id, action, ...notes]] : []))
+    const five = 'a duplicate of alerts-errors that differs in name, threshold, thresholdType, interval, message'
+    expect(notes(plan)).toEqual([
+      ['a', 'release', `${five}; it becomes unmanaged, and stays`],
+      ['b', 'release', `${five}, 1 more; it becomes unmanaged, and stays`],
+      ['z', 'delete', 'a duplicate of alerts-errors, and equal to it'],
+    ])
+    expect(steps(plan)).toContain('alerts.more create')
+    const none = planOf(declared, withAlerts({ ...own, ...changed, id: 'y' }, { ...own, ...changed, id: 'x' }), { repairDuplicates: true })
+    expect(notes(none)).toEqual([['y', 'delete', 'a duplicate of x, and equal to it']])
+  })
+
   it('an object with the marker is the one, whatever ids adopt has', () => {
     for (const adopt of ['alerts-errors', 'other', ['other', 'gone']]) {
       const plan = planOf(

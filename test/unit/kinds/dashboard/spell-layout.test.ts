@@ -120,6 +120,22 @@ describe('an existing file', () => {
     expect(changes(rows, inRows, [box('Top', { collapsed: true })])).toEqual(['+        collapsed: true'])
   })
 
+  it('an existing file keeps its rows without tiles, and gets no others', () => {
+    const tiles = (name: string): string => `        tiles: [{ name: ${name}, ${chart} }]`
+    const [top, bottom] = [box('Top'), box('Bottom')]
+    const stored = [tile('A', [0, 0], 'top'), tile('B', [0, 0], 'bottom')]
+    const named = [...head, '    rows:', '      - name: Top', tiles('A'), '      - name: Bottom', tiles('B'), ''].join('\n')
+    expect(changes(named, stored, [top, bottom])).toEqual([])
+    const moved = changes(named, [...stored.slice(0, 1), tile('B', [12, 0], 'bottom')], [top, bottom])
+    expect(moved.map((line) => /^(.) +(?:tiles: )?.*name: B(?:, at: .{14})?/.exec(line)?.[0])).toEqual([
+      '-        tiles: [{ name: B',
+      '+        tiles: [{ name: B, at: [12, 0, 12, 6]',
+    ])
+    const withEmpty = `${named}      - tiles: []\n`
+    expect(changes(withEmpty, stored, [top, bottom])).toEqual([])
+    expect(changes(withEmpty, [...stored.slice(0, 1), tile('B', [12, 0], 'bottom')], [top, bottom])).toEqual(moved)
+  })
+
   it('an existing file moves a tile to the row of its container', () => {
     const [, b = {}, c = {}] = inRows
     const lines = changes(rows, [tile('A', [0, 0]), { ...b, x: 12 }, { ...c, x: 0, y: 6 }], [box('Top')])

@@ -54,6 +54,11 @@ it('without settings, a value that is none or 0 is that of empty tables', async 
   expect((await ask(() => [null, 5], false)).refusal).toBeUndefined()
   const { refusal, sent } = await ask(() => [749, 5], false)
   expect([refusal?.bounds, sent.every(({ settings }) => settings === undefined)]).toEqual(['open', true])
+  const several = await ask(
+    () => ({ kind: 'rows', columns: [{ name: 'n', type: 'UInt64' }], rows: [{ n: 0 }, { n: 7 }], elapsedMs: 1, rowsRead: 5 }),
+    false,
+  )
+  expect(several.refusal?.bounds).toBe('open')
 })
 
 it('an error of the query is its reason, and so is a result without a number', async () => {

@@ -207,6 +207,16 @@ describe('suggested conditions', () => {
     expect(suggest(3, {}, { detectsAll: () => false })).toEqual({ reason })
   })
 
+  it('suggests a threshold between two values where there are no others, and up to six windows in a row', () => {
+    const options = { maxNotifications: 9000, detectsAll: always, isQuietOutside: always }
+    expect(suggestCondition(condition(), series([10, 20, 10]), { fromMs: 0, untilMs: 3 * minute }, options)).toMatchObject({
+      threshold: 20,
+      windows: 1,
+    })
+    expect(suggest(9000, {}, { detectsAll: ({ consecutive }) => consecutive === 6 })).toMatchObject({ windows: 6 })
+    expect(suggest(9000, {}, { detectsAll: ({ consecutive }) => consecutive === 7 })).toHaveProperty('reason')
+  })
+
   it('suggests the fewest windows in a row that detect the incidents', () => {
     const small = (tried: AlertCondition): boolean =>
       evaluate(tried, rare, days).some(({ startMs, notifications }) => startMs === 7 * minute && notifications > 0)
@@ -222,6 +232,7 @@ describe('suggested conditions', () => {
     expect(suggest(4, {}, { isQuietOutside })).toEqual({ threshold: 20, windows: 1, notificationsOnBusiestDay: 2 })
     const reason = 'no threshold with up to 6 windows in a row keeps maxNotifications of all incidents'
     expect(suggest(4, {}, { isQuietOutside: () => false })).toEqual({ reason })
+    expect(suggest(0, {}, { isQuietOutside: () => false })).toEqual({ reason })
   })
 
   it('has the same effect as a condition of the alert, for every type with a direction', () => {

@@ -123,7 +123,6 @@ describe('the compared values', () => {
     startMs: 0,
     group: '',
     groupValues: [],
-    hasNumericGroup: false,
     numbers: new Map(numbers.flatMap((number, i) => (number === undefined ? [] : [[i, number] as const]))),
   })
 
@@ -182,6 +181,12 @@ describe('a formula', () => {
 
   it.each(['', 'A +', '(A', 'A)', 'AB', 'a', 'A % B', 'A B', '1..2'])('rejects "%s"', (text) => {
     expect(parseFormula(text)).toBe(undefined)
+  })
+
+  it('has at most 1000 parts', () => {
+    const sumOf = (terms: number): string => Array(terms).fill('A').join('+')
+    expect(parseFormula(`-${sumOf(500)}`)?.([1])).toBe(498)
+    expect(parseFormula(sumOf(501))).toBe(undefined)
   })
 })
 

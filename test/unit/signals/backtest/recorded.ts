@@ -64,7 +64,6 @@ function toRows(answer: Answer | undefined, key: string, lengthMs: number): read
       startMs: recorded.fromMs + index * lengthMs,
       group,
       groupValues: [group],
-      hasNumericGroup: false,
       numbers,
     }))
   })

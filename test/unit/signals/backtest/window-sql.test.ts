@@ -37,6 +37,7 @@ describe('a query of a raw SQL tile', () => {
     ['t < $__toTime_ms AND t >= $__fromTime_ms()', `t < ${end} AND t >= ${start}`],
     ["$__timeFilter(if(a, t, toDateTime('2026-01-01, ()')))", `if(a, t, toDateTime('2026-01-01, ()')) >= toDateTime(${start})`],
     ['$__timeFilter_ms($__fromTime_ms)', `${start} >= ${start} AND ${start} <= ${end}`],
+    ['($__timeFilter_ms(t))', `(t >= ${start} AND t <= ${end})`],
     ['$__filters AND t < $__toTime', `(1=1) AND t < toDateTime(${end})`],
   ])('expands the macros of %s as the server does', (written, expanded) => {
     expect(render(`SELECT 1 WHERE ${written}`)).toContain(`SELECT 1 WHERE ${expanded}`)

@@ -296,7 +296,7 @@ const countRows = once((expectation): readonly SeriesRow[] => {
       const count = between(total, startMs, startMs + stepMs)
       const good = count - between(bad, startMs, startMs + stepMs)
       const numbers = new Map([[0, count], ...(good === 0 ? [] : [[1, good] as const])])
-      return count === 0 ? [] : [{ startMs, group, groupValues: [group], hasNumericGroup: false, numbers }]
+      return count === 0 ? [] : [{ startMs, group, groupValues: [group], numbers }]
     }),
   )
 })
