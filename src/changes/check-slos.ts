@@ -282,7 +282,8 @@ async function runCheck(context: Context<'read', 'service-or-server'>, { files, 
     if (counted === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
     if (counted instanceof WatchkeeperError) {
       thrown.push(counted)
-      uncounted.push(diagnosticOf(sloServiceRules, 'slo-source', slo.location, counted.message))
+      // What failed and what to do, without the request.
+      uncounted.push(diagnosticOf(sloServiceRules, 'slo-source', slo.location, counted.message.split('\n', 2).join(' ')))
     } else if ('rule' in counted) uncounted.push(counted)
     else checked.push(...counted)
     await context.progress({ done: i + 1, total: wanted.length, line: say`SLO ${slo.key}`, result: async () => ({}) })

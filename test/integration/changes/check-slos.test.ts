@@ -200,7 +200,7 @@ describe('check-slos', () => {
     })
     expect(reason).toMatch(/^2 errors; payment has [^;]*% of its error budget left, below 100%$/)
     expect(annotations.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/^slos\.wrong was not counted \(a\.json:1\)\. .*\n.*correct total, good or groupBy of this SLO/),
+      expect.stringMatching(/^slos\.wrong was not counted \(a\.json:1\)\. .*correct total, good or groupBy of this SLO\..*server\.$/),
       expect.stringContaining('"Nope"'),
     ])
   })
