@@ -21,5 +21,7 @@ function compile({ output, details }: Published): ValidateFunction {
 export function demandPublished(operation: Published, result: object): void {
   const validate = validators.get(operation) ?? compile(operation)
   validators.set(operation, validate)
+  const { diagnostics = [] } = result as { readonly diagnostics?: readonly { readonly message: string }[] }
+  for (const { message } of diagnostics) if (message.includes('\n')) throw new Error(`Not one line: ${message}`)
   if (!validate(JSON.parse(JSON.stringify(result)))) throw new Error(`Not as published: ${JSON.stringify(validate.errors)}`)
 }
