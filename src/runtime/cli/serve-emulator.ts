@@ -46,11 +46,20 @@ export const demoVariables = (url: string, profile: ProfileName): Readonly<Recor
       }),
 })
 
+/** The demo does without: a plan asks more with them. */
+const sqlVariables = (url: string): Readonly<Record<string, string>> => ({
+  WATCHKEEPER_SQL_URL: url,
+  WATCHKEEPER_SQL_KEY_ID: demo.apiKeyId,
+  WATCHKEEPER_SQL_KEY_SECRET: demo.apiKeySecret,
+})
+
 const describeEmulator = (url: string, dialect: Dialect) =>
   [
     `The emulator serves the API (${dialect}) with demo data on ${url}. Press Ctrl-C to stop it. In another terminal, run:`,
     '',
-    ...Object.entries(demoVariables(url, dialect)).map(([name, value]) => `export ${name}=${value}`),
+    ...Object.entries({ ...demoVariables(url, dialect), ...(dialect === 'clickhouse-cloud' && sqlVariables(url)) }).map(
+      ([name, value]) => `export ${name}=${value}`,
+    ),
     'watchkeeper doctor',
     '',
     'Next, declare an alert: https://github.com/watchkeeper/watchkeeper/blob/main/docs/start.md#your-first-alert',

@@ -115,4 +115,4 @@ export async function readWithSql(
 }
 
 const notCounted = ({ name }: DeclaredSlo, reason: string): WatchkeeperError =>
-  new WatchkeeperError('refused', `The events of "${quote(name)}" were not counted: ${reason}.`)
+  new WatchkeeperError('refused', `The events of "${quote(name)}" were not counted: ${reason.replace(/\.$/, '')}.`)
