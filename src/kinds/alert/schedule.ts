@@ -163,7 +163,7 @@ export function explainOverdue(alert: Body, nowMs: number): string | undefined {
   return `the server has not evaluated it since ${formatMoment(last.atMs)}, with an interval of ${String(alert.interval)}`
 }
 
-/** Why no alert is evaluated: of all alerts of a server, with one overdue, those that it evaluated before are. Undefined where one is not. */
+/** Why no alert is evaluated: of all alerts of a server, one of them overdue, those evaluated before are. Undefined where one is not. */
 export function explainStoppedTask(alerts: readonly Body[], nowMs: number): string | undefined {
   const last = alerts.map((alert) => ({ alert, ...lastEvaluation(alert, nowMs) }))
   const overdue = last.flatMap(({ atMs, isOverdue }) => (isOverdue && atMs !== undefined ? [atMs] : []))
