@@ -37,11 +37,13 @@ describe('get-backup', () => {
     }
   })
 
-  it('warns about a failed backup', async () => {
+  it('warns about a failed backup, which has no end', async () => {
     const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
     expect(ran.reason).toContain('The backup failed and cannot be restored.')
+    const labels = ran.blocks.flatMap((block) => (block.kind === 'facts' ? block.facts.map(({ label }) => label) : []))
+    expect(labels).toEqual(['Started', 'Size', 'Duration', 'Id'])
   })
 
   it('returns an error when the service has no backup', async () => {
