@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -31,7 +32,9 @@ describe('get-backup', () => {
     const zone = process.env.TZ
     process.env.TZ = 'America/Sao_Paulo'
     try {
-      expect(Number((await read({})).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      const { outputs, blocks } = await read({})
+      expect(Number(outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      expect(blocks[0]?.kind === 'verdict' && toPlainText(blocks[0].line)).toMatch(/^Backup \S+ is done, started 1 h ago$/)
     } finally {
       process.env.TZ = zone ?? ''
     }
