@@ -76,10 +76,10 @@ export const getBackup = defineOperation({
     headline: say`Backup ${untrusted(result.backupName ?? result.id)} is ${untrusted(result.backupStatus ?? 'in an unknown state')}${result.backupAgeHours === undefined ? [] : say`, started ${trusted(formatAgo(result.backupAgeHours * hourMs))}`}`,
     blocks: [
       facts({
-        Started: shown(result.backupStartedAt, formatMoment) ?? '',
-        Finished: shown(result.backupFinishedAt, formatMoment) ?? '',
-        Size: shown(result.backupSizeBytes, formatBytes) ?? '',
-        Duration: shown(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)) ?? '',
+        Started: shown(result.backupStartedAt, formatMoment),
+        Finished: shown(result.backupFinishedAt, formatMoment),
+        Size: shown(result.backupSizeBytes, formatBytes),
+        Duration: shown(result.backupDurationSeconds, (seconds) => formatDuration(seconds * 1000)),
         Id: result.id,
       }),
     ],

@@ -47,9 +47,7 @@ export async function notifyGitHub(result: PublishableResult, context: NotifyCon
         status,
         hasFailed,
         hasChanges:
-          document.changed === true ||
-          Number(document.toAdopt ?? 0) > 0 ||
-          (Array.isArray(document.orphans) && document.orphans.length > 0),
+          document.changed === true || Number(document.toAdopt) > 0 || (Array.isArray(document.orphans) && document.orphans.length > 0),
         hasWritten: operation === 'apply' && document.changed === true,
         outcome: outcomeOf(result),
         reason,

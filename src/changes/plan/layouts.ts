@@ -12,7 +12,6 @@ export function layoutOf({ stored, desired, fields }: Change) {
   const before = listOf(stored?.tiles)
   const after = withTileIds(listOf(desired?.tiles), before)
   const old = new Map(before.map((tile) => [tile.id, tile]))
-  const kept = new Set(after.map(({ id }) => id))
   // A path has the name that the tile had before.
   const changed = new Set(fields.flatMap(({ path }) => tileWithContent.exec(path)?.[1] ?? []))
   const isChanged = (tile: Body): boolean => changed.has(JSON.stringify(tile.name))
@@ -25,7 +24,7 @@ export function layoutOf({ stored, desired, fields }: Change) {
   const sides = {
     before: before.map((tile) => ({
       grid: gridOf(tile),
-      tile: toTile(tile, kept.has(tile.id) ? (marks.get(tile.id) ?? []) : ['removed']),
+      tile: toTile(tile, marks.get(tile.id) ?? ['removed']),
     })),
     after: after.map((tile) => ({ grid: gridOf(tile), tile: toTile(tile, marksOf(tile)) })),
   }

@@ -163,11 +163,11 @@ export function explainOverdue(alert: Body, nowMs: number): string | undefined {
   return `the server has not evaluated it since ${formatMoment(last.atMs)}, with an interval of ${String(alert.interval)}`
 }
 
-/** Why no alert is evaluated: of all alerts of a server, those that it evaluated before are overdue. Undefined where one is not. */
+/** Why no alert is evaluated: of all alerts of a server, one of them overdue, those evaluated before are. Undefined where one is not. */
 export function explainStoppedTask(alerts: readonly Body[], nowMs: number): string | undefined {
   const last = alerts.map((alert) => ({ alert, ...lastEvaluation(alert, nowMs) }))
   const overdue = last.flatMap(({ atMs, isOverdue }) => (isOverdue && atMs !== undefined ? [atMs] : []))
-  if (overdue.length === 0 || last.some(({ alert, isOverdue }) => isOverdue === false && isEvaluated(alert))) return undefined
+  if (last.some(({ alert, isOverdue }) => isOverdue === false && isEvaluated(alert))) return undefined
   return `the server has evaluated no alert since ${formatMoment(Math.max(...overdue))} (${plural(overdue.length, 'alert')} overdue), so none sends a notification: its alert task does not run`
 }
 

@@ -190,7 +190,6 @@ export function summarize(windows: readonly EvaluatedWindow[], lengthMs: number)
 /** One character for each part of the range: the height of its largest value, and `█` where a window breaches. */
 export function drawWindows(windows: readonly EvaluatedWindow[], width = 28): string {
   const parts = Math.min(width, windows.length)
-  if (parts === 0) return ''
   const cells = Array.from({ length: parts }, (_, i) =>
     windows.slice(Math.floor((i * windows.length) / parts), Math.floor(((i + 1) * windows.length) / parts)),
   )

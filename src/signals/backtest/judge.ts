@@ -172,7 +172,7 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
   return judged.find(({ severity }) => severity === 'warning') ?? judged[0] ?? note(`no row matches ${name(where)} in 7 days`)
 }
 
-const name = (text: string) => `\`${quote(text, 120)}\``
+const name = (text: string) => `\`${quote(text)}\``
 
 const suggest = (text: string, known: readonly string[]) => {
   const near = nearValue(text, known)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 
@@ -31,17 +32,21 @@ describe('get-backup', () => {
     const zone = process.env.TZ
     process.env.TZ = 'America/Sao_Paulo'
     try {
-      expect(Number((await read({})).outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      const { outputs, blocks } = await read({})
+      expect(Number(outputs['backup-age-hours'])).toBeCloseTo(1, 1)
+      expect(blocks[0]?.kind === 'verdict' && toPlainText(blocks[0].line)).toMatch(/^Backup \S+ is done, started 1 h ago$/)
     } finally {
       process.env.TZ = zone ?? ''
     }
   })
 
-  it('warns about a failed backup', async () => {
+  it('warns about a failed backup, which has no end', async () => {
     const failed = { ...inputsFor(emulator()), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c3' }
     const ran = await read(failed)
     expect([ran.document.status, ran.exitCode]).toEqual(['warn', 0])
     expect(ran.reason).toContain('The backup failed and cannot be restored.')
+    const labels = ran.blocks.flatMap((block) => (block.kind === 'facts' ? block.facts.map(({ label }) => label) : []))
+    expect(labels).toEqual(['Started', 'Size', 'Duration', 'Id'])
   })
 
   it('returns an error when the service has no backup', async () => {

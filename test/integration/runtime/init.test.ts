@@ -100,6 +100,7 @@ describe('the next steps of init', () => {
     expect(commandsIn(stdout, 'export').slice(0, 2)).toEqual(['WATCHKEEPER_PROFILE=hyperdx', 'WATCHKEEPER_API_URL=…'])
     expect(stdout).not.toMatch(/export WATCHKEEPER_(?:API_KEY|VAR_SERVICE)=|a-key-of|Scheduled workflows/)
     expect(stdout).toContain('Register a runner with the label self-hosted')
+    expect(stdout).toContain('The merge to main applies it.')
   })
 
   it('ignore a secret in a comment', () => {

@@ -8,6 +8,7 @@ import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
 import { judgePrice, type PlanPrice, priceWords } from '../../../src/changes/price/price-report.ts'
 import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
+import { factTable } from '../../../src/changes/queries/query-review.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
@@ -659,4 +660,13 @@ it('a backtest says which share of the windows has data when it is below 90%', (
   expect(shown(0.9)).toContain('– → quiet')
   expect(shown(0.9)).not.toContain('of the time')
   expect(shown(0.899)).toContain('quiet (data in 89.9% of the time)')
+})
+
+it('values of alerts have the key of each, or the name of one without a key', () => {
+  const facts = ['a', ''].map((key) => ({ key, name: 'Slow', fact: 'now 2' }))
+  expect(tablesIn(composeBlocks([factTable('Values', facts)]))).toEqual([
+    ['Alert', 'Values'],
+    ['a', 'now 2'],
+    ['Slow', 'now 2'],
+  ])
 })

@@ -31,11 +31,11 @@ it('names a day that spent more than half of what is spent of an error budget, a
   expect(sentencesFor([30, 0, 30])).toEqual([expect.stringContaining('on 2 days (UTC).')])
 })
 
-it('has what is left of a budget, how fast it burns, and when it runs out', () => {
-  const burnRates = { '1h': 14.567, '6h': 7, '3d': 1.5 }
+it('has what is left of a budget, how fast it burns without rounding to the limit, and when it runs out', () => {
+  const burnRates = { '1h': 14.567, '6h': 7, '3d': 0.9999 }
   const blocks = blocksFor([60], { burnRates, burning: ['page-1h', 'page-6h'], runsOut: '2026-11-30T12:00:00Z' })
   expect(tablesIn(blocks)).toEqual([
     ['SLO', 'Objective', 'Good', 'Budget left', 'Burn rate 1h', 'Burn rate 6h', 'Burn rate 3d', 'Runs out', 'Burning'],
-    ['a', '99% in 28d', '99.5%', '40%', '14.57', '7', '1.5', 'in 2 d 12 h', 'page-1h, page-6h'],
+    ['a', '99% in 28d', '99.5%', '40%', '14.57', '7', '0.9999', 'in 2 d 12 h', 'page-1h, page-6h'],
   ])
 })

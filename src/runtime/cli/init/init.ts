@@ -172,7 +172,7 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
     ],
     [
       // A push to the default branch applies the files immediately, including the samples.
-      has('operation: apply') || has("&& 'apply'")
+      has('operation: apply') || has("|| 'apply'")
         ? 'Commit the files on a branch, and review the plan on its pull request. The merge to main applies it.'
         : 'Commit the files.',
       ...(has('branches: [main]') ? ['For another default branch than main, change the name in the workflows.'] : []),

@@ -328,6 +328,13 @@ describe('the deviation of the next days', () => {
     const trendError = 1 / Math.hypot(Math.sqrt(10) / stray, 1 / (0.004 * 10))
     const expected = Math.hypot(2 * stray, (4 * stray) / Math.sqrt(5), (3 + 4 + 5 + 6) * trendError)
     expect(deviationOf([8, 12, 8, 12, 10], 4)).toBeCloseTo(expected, 10)
+    // Four values are learned from the days, so four of eight are left.
+    const ofEight = Math.sqrt((8 * 2 ** 2) / 4)
+    const slopeError = 1 / Math.hypot(Math.sqrt(42) / ofEight, 1 / (0.004 * 10))
+    expect(deviationOf([8, 12, 8, 12, 8, 12, 8, 12], 4)).toBeCloseTo(
+      Math.hypot(2 * ofEight, (4 * ofEight) / Math.sqrt(8), (4.5 + 5.5 + 6.5 + 7.5) * slopeError),
+      10,
+    )
   })
 
   it('is larger where days resemble the day before', () => {

@@ -133,17 +133,22 @@ describe('a comparison', () => {
       ],
     }
     const sql = 'SELECT $__timeInterval(ts) AS t, avg(x) AS v FROM logs WHERE $__timeFilter(ts) GROUP BY t'
-    const reduce = (settings: object) => expression({ type: 'reduce', expression: 'A', reducer: 'mean', settings })
-    for (const [settings, expected] of [
+    const reduce = (settings: object, reducer = 'mean') => expression({ type: 'reduce', expression: 'A', reducer, settings })
+    const replaced = { mode: 'replaceNN', replaceWithValue: 2 }
+    for (const [settings, expected, reducer] of [
       [{}, null],
       [{ mode: 'dropNN' }, 4],
-      [{ mode: 'replaceNN', replaceWithValue: 2 }, 3],
+      [replaced, 3],
+      [replaced, 2, 'min'],
+      [replaced, 4, 'max'],
+      [replaced, 6, 'sum'],
+      [{ mode: 'dropNN' }, 1, 'count'],
     ] as const) {
       const { access } = serve(
         counted(() => expected),
         series,
       )
-      expect(await compareQueries(access, await translated(sql, reduce(settings)))).not.toHaveProperty('difference')
+      expect(await compareQueries(access, await translated(sql, reduce(settings, reducer)))).not.toHaveProperty('difference')
     }
   })
 

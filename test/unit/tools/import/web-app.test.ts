@@ -150,6 +150,12 @@ describe('a dashboard of the web app', () => {
     expect(declared).toMatchObject({ name: 'A', tiles: [{ name: 'A', at: [0, 0, 6, 6] }] })
   })
 
+  it('in the form of the API keeps a search without columns', () => {
+    const config = { displayType: 'search', sourceId: 'Logs', where: '' }
+    const { result, declared } = translate({ name: 'A', tiles: [{ id: 't', name: 'All', x: 0, y: 0, w: 6, h: 6, config }] })
+    expect([result, toJson(declared)]).toMatchObject(['exact', { tiles: [{ name: 'All', config: { displayType: 'search', select: '' } }] }])
+  })
+
   it('has the alerts of its tiles, with webhooks by name, by a given name, or by id', () => {
     const alert = { interval: '5m', threshold: 0, thresholdType: 'below', name: 'Errors', message: null }
     const stored = { id: 'a', state: 'ALERT', silenced: { by: 'x', at: 'y', until: 'z' }, createdAt: 'x', numConsecutiveWindows: 2 }
