@@ -142,9 +142,11 @@ describe('check-slos', () => {
     expect([document.status, document.spent, reason]).toEqual(['warn', 1, 'the error budget of payment is spent'])
   })
 
-  it('a message has a line for each SLO with a warning, and none for the others', async () => {
-    const { keyLines } = await check({ spent: { ...payment, objective: 99.9 }, kept: payment })
-    expect(keyLines().map(toPlainText)).toEqual([expect.stringMatching(/^spent: /)])
+  it('a message has a line for each SLO that fails, or else has a warning, and none for the others', async () => {
+    const linesOf = async (slos: Fields, gates = {}) => (await check(slos, gates)).keyLines().map(toPlainText)
+    expect(await linesOf({ spent: { ...payment, objective: 99.9 }, kept: payment })).toEqual([expect.stringMatching(/^spent: /)])
+    const low = { low: payment, kept: { ...payment, objective: 90 } }
+    expect(await linesOf(low, { 'min-budget-left': '90' })).toEqual([expect.stringMatching(/^low: .*budget left 85\.1%/)])
   })
 
   it('judges each group, and reports the worst one', async () => {

@@ -120,7 +120,7 @@ describe('the config file', () => {
   it('R7: names the config file and the line of each value that is not accepted', async () => {
     const text = [
       'service-id: nope',
-      'timeout-seconds: soon # a comment',
+      'timeout-seconds: 21601 # a comment',
       'comment: always',
       'summary: [1]',
       'project: a b',
@@ -130,7 +130,7 @@ describe('the config file', () => {
     const { reason } = await run({ operation: 'plan', 'service-id': '', 'organization-id': '' }, { files: { '.watchkeeper.yml': text } })
     for (const line of [
       '- .watchkeeper.yml:1:13: service-id: "nope" is not accepted; accepted: a UUID',
-      '- .watchkeeper.yml:2:18: timeout-seconds: "soon" is not accepted; accepted: a whole number',
+      '- .watchkeeper.yml:2:18: timeout-seconds: 21601 is not accepted; accepted: a whole number from 1 to 21600',
       '- .watchkeeper.yml:4:10: summary: [1] is not accepted; accepted: true or false',
       '- .watchkeeper.yml:5:10: project: "a b" is not accepted',
       '- .watchkeeper.yml:7:18: organization-id: is not for profile hyperdx',

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { apply } from '../../../src/changes/apply.ts'
 import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'
+import { backtest } from '../../../src/changes/backtest.ts'
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
@@ -76,6 +77,15 @@ const linesOf = ({ report }: Operation, result: Result): readonly string[] =>
 const textOf = (operation: Operation, result: Result): string => linesOf(operation, result).join('\n')
 
 const cellsOf = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}/))
+
+it('the report of a backtest of wrong files says that it failed, not that there is nothing to backtest', () => {
+  const none = { ...{ alertCount: 0, firing: 0, quiet: 0, noData: 0, notEstimable: 0, notifications: 0, requestCount: 0 }, alerts: [] }
+  const noIncident = { ...{ incidentCount: 0, detected: 0, late: 0, missed: 0, untestable: 0 }, incidents: [] }
+  const headline = (diagnostics: Result['diagnostics']) =>
+    toPlainText(backtest.report({ ...none, ...noIncident, days: 7, until: '2026-11-28T00:00:00Z', diagnostics }).headline)
+  expect(headline([error])).toBe('The backtest failed')
+  expect(headline([])).toMatch(/^No alert to backtest: the files change none\. /)
+})
 
 describe('the report of a plan', () => {
   it('the report of a plan says in its headline what would be done, or that nothing would', () => {

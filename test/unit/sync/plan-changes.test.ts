@@ -1,8 +1,9 @@
 // What a plan says is to be done, from what is declared and what the service has.
 
 import { describe, expect, it } from 'vitest'
+import { withBase } from '../../../src/kinds/base.ts'
 import { addressOf } from '../../../src/kinds/kind-names.ts'
-import { afterApply, fieldsOf, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
+import { afterApply, fieldsOf, kinds, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
 const declared = { alerts: { errors, many }, dashboards: { shop }, savedSearches: { slow } }
@@ -331,6 +332,22 @@ describe('an object with the marker that no file declares', () => {
     ])
     const plan = planOf({ dashboards: { shop } }, nameless, { prune: true })
     expect(plan.changes.at(-1)).toMatchObject({ action: 'delete', key: '', name: '' })
+  })
+})
+
+describe('a repair of what exists twice', () => {
+  it('keeps the object that is as the last apply found it, although the server stored another value than the file has', () => {
+    const own = applied.alert.find(({ name }) => name === 'Errors')
+    if (own === undefined) throw new Error('not applied')
+    const sent = kinds.alert.toBody(own)
+    const rounded = { ...withBase(kinds.alert, { ...sent, threshold: 1.01 }, sent), id: own.id }
+    const edited = { ...own, id: 'alerts-0', threshold: 7 }
+    const stored = remoteStateWith({ ...applied, alert: [edited, rounded] })
+    const { changes } = planOf({ dashboards: { shop }, alerts: { errors } }, stored, { repairDuplicates: true })
+    expect(changes.slice(1)).toMatchObject([
+      { action: 'unchanged', id: own.id },
+      { action: 'release', id: edited.id },
+    ])
   })
 })
 

@@ -148,6 +148,17 @@ it('comment: changes writes a comment for a plan that only adopts objects', asyn
   expect(comments()).toHaveLength(1)
 })
 
+it('the comment about a merge keeps what an apply wrote when it is run again and has nothing to do', async () => {
+  const merge = 'b'.repeat(40)
+  github().store.pulls = [{ number: 12, state: 'closed', commits: ['a'.repeat(40)], mergeCommit: merge }]
+  const files = { 'a.json': JSON.stringify({ savedSearches: { mine: { name: 'Mine', source: 'Logs', select: 'Body' } } }) }
+  const env = { GITHUB_SHA: merge, GITHUB_REF: 'refs/heads/main', GITHUB_REF_NAME: 'main' }
+  const apply = async () =>
+    (await step({ ...place(), operation: 'apply', project: 'shop/main', files: 'a.json' }, { files, env, event: {} })).result
+  expect([await apply(), await apply()]).toMatchObject([{ changed: true }, { changed: false }])
+  expect(comments()).toMatchObject([{ body: expect.not.stringContaining('Nothing to do') }])
+})
+
 describe('deployments', () => {
   const explain = (inputs: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}) =>
     step({ ...place(), operation: 'usage-cost', comment: 'off', period: 'last-10-days', budget: '500', ...inputs }, { env })

@@ -36,6 +36,7 @@ const credentials: readonly (readonly [kind: string, ...parts: string[]])[] = [
   ['a Stripe key', 'rk_test_', repeat('aB3', 24)],
   ['a Stripe key', 'whsec_', repeat('aB3', 32)],
   ['a JSON Web Token', 'eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiIxMjM0NTY3ODkwIn0', '.abc'],
+  ['a JSON Web Token', 'eyJ', repeat('aB3', 8), '.eyJ', repeat('aB3', 8)],
   ['a ClickHouse Cloud key', '4b1d', repeat('aB3', 38)],
   ['a Google key', 'AIza', repeat('aB3', 35)],
   ['a Grafana token', 'glsa_', repeat('aB3', 32), '_1234abcd'],

@@ -311,6 +311,12 @@ describe('a changed field', () => {
       const blanks = sidesOf(text('a b'), text('a  b'))
       expect(blanks[0]).toContain('😀 a b word')
       expect(blanks[1]).toContain('😀 a  b word')
+      // The second half of these two characters is the same.
+      const far = (name: string, end: string) => `${'same '.repeat(20)}${name}${' same'.repeat(40)} ${end}`
+      expect(sidesOf(far('𠀀', 'old'), far('𠐀', 'new'))).toEqual([
+        '…same same same 𠀀 same same same …same same same old',
+        '…same same same 𠐀 same same same …same same same new',
+      ])
     })
 
     it('shows the end of a long word, such as a key, that differs there', () => {

@@ -119,6 +119,7 @@ describe('an SLO in a file', () => {
         [{ alerts: { page: {} } }, 'alerts.page: {} must have either channel or channels'],
         [{ treshold: 1 }, '"treshold"'],
         [{ minEvents: 0 }, 'minEvents: 0 is not accepted'],
+        [{ minEvents: 1_000_000_001 }, 'minEvents: 1000000001 is not accepted'],
         [{ groupBy: 'ServiceName, SpanName' }, 'groupBy: has a comma outside of brackets'],
       ] as const,
       (fields, reason) => expect(reasons(fields)).toContain(reason),

@@ -176,6 +176,20 @@ describe('the dashboards of alerts with a query', () => {
     ])
   })
 
+  it('have tiles where those of the file leave room on the grid', () => {
+    const text = { displayType: 'markdown', markdown: 'x' }
+    const tiles = [
+      { name: 'Wide', at: [0, 0, 20, 3], config: text },
+      { name: 'Inside', at: [0, 3, 24, 9], containerId: 'c', config: text },
+    ]
+    const { objects, problems } = read({
+      alerts: { a: alertWith(built, { dashboard: 'd' }) },
+      dashboards: { d: { name: 'D', tags: ['t'], containers: [{ id: 'c', title: 'C' }], tiles } },
+    })
+    expect(problems).toEqual([])
+    expect(objects.filter(isOf('dashboard'))[0]?.value.tiles[2]).toMatchObject({ name: 'Errors', x: 0, y: 3, w: 8, h: 5 })
+  })
+
   it('have tiles with other names for alerts with the same name', () => {
     const tile = { name: 'Own', config: { displayType: 'markdown', markdown: 'x' } }
     const { objects } = read({
