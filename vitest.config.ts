@@ -57,6 +57,8 @@ const shipped: TestProjectInlineConfiguration = {
   },
 }
 
+const exhaustive = project('exhaustive', 'test/exhaustive/**/*.test.ts', 120_000)
+
 export default defineConfig({
   // Vite warns about each package that publishes source maps without the sources.
   logLevel: 'error',
@@ -81,7 +83,8 @@ export default defineConfig({
       // The bundle and the command line in processes of their own, and the files of `npm run effects`. They need `npm run prepack`.
       project('e2e', 'test/{e2e,effects}/**/*.test.ts', 120_000),
       // Every fault at every request, random services and random files.
-      project('exhaustive', 'test/exhaustive/**/*.test.ts', 120_000),
+      // Vite loads the modules for each file again: some of these tests put random values into what a module keeps.
+      { ...exhaustive, test: { ...exhaustive.test, experimental: { viteModuleRunner: true } } },
       // The bundler and the minifier drop calls that they take for pure, such as `decodeURIComponent(text)` without a use of its result.
       shipped,
       // After `npm run build:executable`.
