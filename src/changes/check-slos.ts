@@ -278,14 +278,14 @@ async function runCheck(context: Context<'read', 'service-or-server'>, { files, 
   const uncounted: Diagnostic[] = []
   const thrown: WatchkeeperError[] = []
   for (const [i, { slo }] of wanted.entries()) {
-    const counted = await checkSlo(context, slo, sources, endMs)
-    if (counted === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
-    if (counted instanceof WatchkeeperError) {
-      thrown.push(counted)
+    const outcome = await checkSlo(context, slo, sources, endMs)
+    if (outcome === 'asleep') return { ...unchecked(found.diagnostics), asleep: true }
+    if (outcome instanceof WatchkeeperError) {
+      thrown.push(outcome)
       // What failed and what to do, without the request.
-      uncounted.push(diagnosticOf(sloServiceRules, 'slo-source', slo.location, counted.message.split('\n', 2).join(' ')))
-    } else if ('rule' in counted) uncounted.push(counted)
-    else checked.push(...counted)
+      uncounted.push(diagnosticOf(sloServiceRules, 'slo-source', slo.location, outcome.message.split('\n', 2).join(' ')))
+    } else if ('rule' in outcome) uncounted.push(outcome)
+    else checked.push(...outcome)
     await context.progress({ done: i + 1, total: wanted.length, line: say`SLO ${slo.key}`, result: async () => ({}) })
   }
   // The failure of all may be one of the server.
