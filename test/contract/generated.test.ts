@@ -26,7 +26,9 @@ describe('an update by Dependabot', () => {
     for (const path of paths) cpSync(join(root, path), join(copy, path), { recursive: true })
   }
 
-  it('an update of actions and packages by Dependabot reaches all that is made from them, in files that commit-rebuilt accepts', async () => {
+  it('an update of actions and packages by Dependabot reaches all that is made from them, in files that commit-rebuilt accepts', {
+    tags: 'slow',
+  }, async () => {
     copyAll([
       '.github',
       'docs',

@@ -159,7 +159,9 @@ function measure(reader: (text: string) => unknown, text: string) {
 }
 
 describe('a loop over data of others is linear', () => {
-  it('R4: ten times the text takes each reader, redactor and tokenizer about ten times as long, whatever it is made of', async () => {
+  it('R4: ten times the text takes each reader, redactor and tokenizer about ten times as long, whatever it is made of', {
+    tags: 'slow',
+  }, async () => {
     const wrong: string[] = []
     for (const [name, reader] of Object.entries(readers))
       for (const part of parts) {

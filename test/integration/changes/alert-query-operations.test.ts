@@ -132,7 +132,7 @@ alerts:
   })
 })
 
-it('the examples of alerts with a query can be applied, and show nothing but what they declare', async () => {
+it('the examples of alerts with a query can be applied, and show nothing but what they declare', { tags: 'slow' }, async () => {
   const read = (path: string): string => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
   const [, inDocument = ''] = /\n## Alerts with a query\n[\s\S]*?```yaml\n([\s\S]*?)```/.exec(read('docs/files.md')) ?? []
   for (const text of [read('examples/queries/alerts.yml'), inDocument]) {

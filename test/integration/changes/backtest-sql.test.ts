@@ -253,7 +253,9 @@ describe('a backtest of a raw SQL tile', () => {
     expect(reasons).toContain('fires')
   })
 
-  it('is too expensive where it needs more queries than a plan sends, and leaves enough for alerts that need few', async () => {
+  it('is too expensive where it needs more queries than a plan sends, and leaves enough for alerts that need few', {
+    tags: 'slow',
+  }, async () => {
     const asked: Asked[] = []
     runSql = batches(asked, errorsOfCheckout)
     // Alerts with equal queries share them.
@@ -358,7 +360,7 @@ describe('an incident of an alert on a raw SQL tile', () => {
   const hourOf = (hours: number): string => new Date(untilMs - weekMs + hours * 3_600_000).toISOString()
   const incidents = { checkout: { name: 'Checkout', start: hourOf(34), end: hourOf(34.25), alerts: ['errors'], within: '15m' } }
 
-  it('is detected by both kinds of server, and missed with a threshold above it', async () => {
+  it('is detected by both kinds of server, and missed with a threshold above it', { tags: 'slow' }, async () => {
     for (const dialect of dialects) {
       const run = async (more: Fields) => {
         runSql = batches([], errorsOfCheckout)

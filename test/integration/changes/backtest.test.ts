@@ -71,7 +71,7 @@ const seriesRequests = (text = ''): number =>
   emulator().requests.filter(({ path, body }) => path.endsWith('/charts/series') && JSON.stringify(body).includes(text)).length
 
 describe('backtest', () => {
-  it('shows a new alert with its numbers, counted by hand', async () => {
+  it('shows a new alert with its numbers, counted by hand', { tags: 'slow' }, async () => {
     // Day 1, 10:00-10:04: 19 errors, 10:05-10:09: 30; day 5, 12:00-12:14: 51, 50 and 50.
     const { document } = await backtest({ errors: alert('Errors') }, { period: week })
     expect(document).toMatchObject({ status: 'pass', firing: 1, notifications: 5, requestCount: 2 })
@@ -675,7 +675,7 @@ describe('the queries of a plan', () => {
     }
   })
 
-  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', async () => {
+  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', { tags: 'slow' }, async () => {
     const many = Array.from({ length: 105 }, (_, i) => tile(`T${i}`, [{ aggFn: 'count', where: `ServiceName:s${i}` }]))
     const alerts = Object.fromEntries(many.map(({ name }) => [`a-${String(name).toLowerCase()}`, alert(String(name), { tile: name })]))
     const ran = await invokeText({

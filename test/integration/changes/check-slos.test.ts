@@ -276,7 +276,7 @@ describe('check-slos in ClickHouse Cloud', () => {
 
   const services = { ...payment, total: "SpanKind = 'Server'", groupBy: 'ServiceName' }
 
-  it('gives the same numbers as the values of charts', async () => {
+  it('gives the same numbers as the values of charts', { tags: 'slow' }, async () => {
     for (const [what, slo, now] of [
       ['one that burns, with a window that starts between two hours', payment, at(3, 9, 35)],
       ['groups', services, at(3, 10)],

@@ -68,7 +68,9 @@ describe('apply writes independent objects at the same time', () => {
     })
   })
 
-  it('W6: sends no write that still waits for the rate limit after the API began to fail, or to be sent again, once the run has stopped', async () => {
+  it('W6: sends no write that still waits for the rate limit after the API began to fail, or to be sent again, once the run has stopped', {
+    tags: 'slow',
+  }, async () => {
     const match = { method: 'POST', path: '/alerts' }
     emulator().addFault({ match, nth: 2, times: 4, effect: { kind: 'status', status: 429, headers: { 'retry-after': '1' } } })
     emulator().addFault({ match, nth: 6, effect: { kind: 'status', status: 401 } })
@@ -86,7 +88,9 @@ describe('apply writes independent objects at the same time', () => {
 })
 
 describe('apply within a narrow rate limit', () => {
-  it('reads an object and writes it in the same window, because the write overwrites an edit made between them', async () => {
+  it('reads an object and writes it in the same window, because the write overwrites an edit made between them', {
+    tags: 'slow',
+  }, async () => {
     const windowMs = 10_000
     // With some limits, reads and writes fill each window by chance.
     for (const limit of [9, 10]) {

@@ -173,7 +173,7 @@ describe('drift', () => {
     expect(found.text).toMatch(/alerts\.orders: apply leaves it as it is: the unmanaged alert "No orders"[\s\S]*alert +orders +Held, for/)
   })
 
-  it('reports a name that was lost in the service as drift, and pull is the way out', async () => {
+  it('reports a name that was lost in the service as drift, and pull is the way out', { tags: 'slow' }, async () => {
     const content = {
       savedSearches: { found: { name: 'Found', sourceId: { source: 'Logs' }, where: 'a' } },
       alerts: {

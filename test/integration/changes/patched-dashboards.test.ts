@@ -186,23 +186,27 @@ describe('a change that no patch can make', () => {
     })),
   }
 
-  it('W17: a change that no patch can make is refused while an alert is on a tile, and accepted, sends the whole dashboard', () =>
-    site(async (one) => {
-      save()
-      const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
-      await one.apply(fileWith(undefined, { alerts: fatal }))
-      const accept = async (change: (dashboard: Declared) => object) => decided(one.plan, await fileWith(change, { alerts: fatal }))
-      for (const [name, change] of Object.entries(cases)) {
-        expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['held'])
-        expect((await one.plan(await accept(change))).objects[0]?.rewrites, name).toContain('First')
-      }
-      const from = writes().length
-      expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['held'])
-      const accepted = await accept(added)
-      expect(outcomes(await one.apply(accepted))).toMatchObject({ 'by-hand': 'updated' })
-      expect(writes().slice(from)).toEqual(['PUT'])
-      expect(await one.plan(accepted)).toMatchObject(emptyPlan)
-    }))
+  it(
+    'W17: a change that no patch can make is refused while an alert is on a tile, and accepted, sends the whole dashboard',
+    { tags: 'slow' },
+    () =>
+      site(async (one) => {
+        save()
+        const fatal = { fatal: { name: 'Fatal', dashboard: 'by-hand', tile: 'First', ...watching } }
+        await one.apply(fileWith(undefined, { alerts: fatal }))
+        const accept = async (change: (dashboard: Declared) => object) => decided(one.plan, await fileWith(change, { alerts: fatal }))
+        for (const [name, change] of Object.entries(cases)) {
+          expect(errorRules(await one.plan(fileWith(change, { alerts: fatal }))), name).toEqual(['held'])
+          expect((await one.plan(await accept(change))).objects[0]?.rewrites, name).toContain('First')
+        }
+        const from = writes().length
+        expect(errorRules(await one.apply(fileWith(added, { alerts: fatal })))).toEqual(['held'])
+        const accepted = await accept(added)
+        expect(outcomes(await one.apply(accepted))).toMatchObject({ 'by-hand': 'updated' })
+        expect(writes().slice(from)).toEqual(['PUT'])
+        expect(await one.plan(accepted)).toMatchObject(emptyPlan)
+      }),
+  )
 
   it('a change that no patch can make is one of a tile whose id another tile has', () =>
     site(async (one) => {

@@ -132,7 +132,7 @@ describe('the raw SQL of a plan', () => {
     ],
   }
 
-  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', async () => {
+  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', { tags: 'slow' }, async () => {
     for (const dialect of ['hyperdx', 'clickhouse-cloud'] as const)
       for (const [name, [config, begin]] of Object.entries(cases)) {
         // ClickHouse Cloud does not shorten an answer.

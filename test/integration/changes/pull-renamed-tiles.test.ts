@@ -62,7 +62,7 @@ describe('a pull after a tile was renamed in the service', () => {
   const modes: readonly Inputs[] = [{ only: 'drifted' }, { only: 'drifted-or-deleted' }, { only: 'declared' }, {}]
   const rename = (): void => change('Two', { name: 'Three' })
 
-  it('F2: the alert in the file follows a renamed tile, with every kind of pull', async () => {
+  it('F2: the alert in the file follows a renamed tile, with every kind of pull', { tags: 'slow' }, async () => {
     for (const inputs of modes) {
       emulator().reset()
       const { after, document, plan, problems } = await pullAfter({ 'o/a.yml': both }, rename, { ...inputs, select: 'key=board,two' })
@@ -76,7 +76,9 @@ describe('a pull after a tile was renamed in the service', () => {
     }
   })
 
-  it('the alert in the file follows a renamed tile although it was not selected, does not exist, or was changed in the files', async () => {
+  it('the alert in the file follows a renamed tile although it was not selected, does not exist, or was changed in the files', {
+    tags: 'slow',
+  }, async () => {
     const cases: readonly [string, () => void, Inputs, string, string][] = [
       ['not selected', rename, { select: 'kind=dashboard' }, both, 'updated'],
       [
@@ -110,7 +112,9 @@ describe('a pull after a tile was renamed in the service', () => {
     }
   })
 
-  it('a dashboard is left out whose tile was renamed, or is gone, where the declaration of an alert on it cannot follow', async () => {
+  it('a dashboard is left out whose tile was renamed, or is gone, where the declaration of an alert on it cannot follow', {
+    tags: 'slow',
+  }, async () => {
     const cases: readonly [string, string, () => void, Inputs, RegExp][] = [
       ['an anchor', anchored, rename, {}, /because the file uses an anchor or alias here/],
       [
@@ -207,7 +211,7 @@ describe('a pull after a tile was renamed in the service', () => {
   const instances = (text: string, more = '') => written(`instances: { a: { limit: 5 }, b: { limit: 6 } }\n${more}alerts:\n${text}`)
   const template = alertOn('‹instance.key›', 'Two').replace('threshold: 5', 'threshold: ‹instance.limit›')
 
-  it('F2: the alerts of a file with instances follow a renamed tile, and the file keeps every other byte', async () => {
+  it('F2: the alerts of a file with instances follow a renamed tile, and the file keeps every other byte', { tags: 'slow' }, async () => {
     const renameAndDelete = () => {
       rename()
       deleteAlert('a')

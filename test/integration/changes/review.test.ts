@@ -94,7 +94,7 @@ describe('the layout of a changed dashboard', () => {
     expect(lines.filter((line) => [...line].length > 60)).toEqual([])
   })
 
-  it('the layout of a changed dashboard shows every script, and keeps the lines of its boxes straight', async () => {
+  it('the layout of a changed dashboard shows every script, and keeps the lines of its boxes straight', { tags: 'slow' }, async () => {
     await haveApplied()
     // Graphemes with the columns that a font of fixed width gives them.
     const columns: Readonly<Record<string, number>> = {

@@ -60,7 +60,7 @@ describe('SLOs', () => {
       expect((await one.plan({ 'a.json': { dashboards: {} } })).slos).toBeUndefined()
     }))
 
-  it('SLOs follow a change of their source, so that alerts do not watch a table without data', () =>
+  it('SLOs follow a change of their source, so that alerts do not watch a table without data', { tags: 'slow' }, () =>
     site(async (one) => {
       await haveApplied()
       const source = serviceOf(emulator()).sources.find(({ name }) => name === 'Traces')
@@ -68,7 +68,8 @@ describe('SLOs', () => {
       const { objects, toUpdate } = await one.plan(files)
       expect(toUpdate).toBe(made.dashboards)
       expect(JSON.stringify(objects)).toContain('`otel`.`otel_traces_v2`')
-    }))
+    }),
+  )
 
   it('SLOs with another key get no advice that their file has no place for', () =>
     site(async (one) => {
@@ -167,12 +168,13 @@ describe('SLOs of a service in ClickHouse Cloud', () => {
 })
 
 describe('the emulator evaluates the queries of SLOs', () => {
-  it('the emulator evaluates the queries of SLOs on latency, and of all events by group', () =>
+  it('the emulator evaluates the queries of SLOs on latency, and of all events by group', { tags: 'slow' }, () =>
     site(async (one) => {
       const latency = { ...checkout, total: "ServiceName = 'checkout' AND SpanKind = 'Server'", good: 'Duration < 2000000000' }
       const { diagnostics, toCreate } = await one.plan({ 'a.json': { slos: { latency, services } } })
       expect([toCreate, diagnostics]).toEqual([made.dashboards + made.alerts, []])
-    }))
+    }),
+  )
 
   it('the emulator evaluates the queries of SLOs to the burn rates that their events give, for each group', async () => {
     const service = serviceOf(emulator())
@@ -257,7 +259,7 @@ describe('a slow query of an SLO', () => {
   const warnings = ({ diagnostics }: Awaited<ReturnType<Site['plan']>>): readonly string[] =>
     diagnostics.map(({ rule, severity, location, message }) => `${severity} ${rule} line ${location.line}: ${message}`)
 
-  it('a slow query of an SLO is a warning of the plan', () =>
+  it('a slow query of an SLO is a warning of the plan', { tags: 'slow' }, () =>
     on(async (one) => {
       const advice = 'Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table'
       for (const [elapsedMs, expected] of [
@@ -273,7 +275,8 @@ describe('a slow query of an SLO', () => {
         // The long window of the ticket.
         expect(asked.every((sql) => sql.includes(String(3 * 86_400_000)))).toBe(true)
       }
-    }))
+    }),
+  )
 
   it('W4: a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
     await on((one) => one.plan(files), { isFork: true })

@@ -99,7 +99,9 @@ const profiles = ['clickhouse-cloud', 'hyperdx'] as const
 const writesWhole = (dialect: Dialect, run: string): boolean => dialect !== 'hyperdx' || run === 'create' || run === 'rewrite'
 
 describe('the languages that a file leaves out', () => {
-  it('W9: sends the stated defaults with every request that creates a dashboard or a saved search, or writes it whole', async () => {
+  it('W9: sends the stated defaults with every request that creates a dashboard or a saved search, or writes it whole', {
+    tags: 'slow',
+  }, async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator, site) => {
         const file = fileWithoutLanguages(emulator)

@@ -144,7 +144,7 @@ describe('validate', () => {
     )
   })
 
-  it('rejects more files than people write by hand', async () => {
+  it('rejects more files than people write by hand', { tags: 'slow' }, async () => {
     const large = JSON.stringify({ alerts: {}, $schema: 'x'.repeat(4_900_000) })
     const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`observability/${i}.json`, large]))
     expect((await run(files)).reason).toBe('files: the files are larger than 20 MB in total')

@@ -109,7 +109,7 @@ describe('the server under a fault', () => {
     expect(countAlerts(emulator)).toBe(before + 1)
   })
 
-  it('delays requests independently of each other', async () => {
+  it('delays requests independently of each other', { tags: 'slow' }, async () => {
     const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'delay', ms: 500 } })
     const ended: string[] = []
@@ -120,7 +120,7 @@ describe('the server under a fault', () => {
     expect(ended).toEqual(['later', 'delayed'])
   })
 
-  it('handles a late commit after its 504', async () => {
+  it('handles a late commit after its 504', { tags: 'slow' }, async () => {
     const emulator = await startCloud()
     const before = countAlerts(emulator)
     emulator.addFault({ effect: { kind: 'late-commit', ms: 500 } })

@@ -104,7 +104,7 @@ describe('an operation that writes', () => {
   const root = useExampleDirectory()
   const writing = allOperations.filter(({ operation }) => operation.effect === 'write')
 
-  it('accepts --yes, and without it changes and deletes nothing outside of a terminal', async () => {
+  it('accepts --yes, and without it changes and deletes nothing outside of a terminal', { tags: 'slow' }, async () => {
     await forEachEntry(writing, async ({ name, operation }) => {
       const example = Object.entries(operation.example).flatMap(([input, value]) => [
         ...(input === operation.positional ? [] : [`--${toKebab(input)}`]),

@@ -12,7 +12,7 @@ it('the demo shows nine operations in at most 60 lines, each with its verdict, a
   expect(lines.at(-1)).toBe('For whole reports, run: watchkeeper demo --verbose')
 })
 
-it('the demo of a self-hosted server shows alerts and dashboards as code, and whole reports with --verbose', async () => {
+it('the demo of a self-hosted server shows alerts and dashboards as code, and whole reports with --verbose', { tags: 'slow' }, async () => {
   const { exitCode, stdout } = await runCliInside(['demo', '--profile', 'hyperdx', '--verbose'])
   expect(exitCode).toBe(0)
   const verdicts = stdout.split('\n').flatMap((line) => /^ {3}([✔✖] .*)/.exec(line)?.[1] ?? [])

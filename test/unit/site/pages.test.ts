@@ -123,7 +123,7 @@ describe('the site', () => {
   })
 })
 
-it('every document of the repository becomes a page with a title and a description', () => {
+it('every document of the repository becomes a page with a title and a description', { tags: 'slow' }, () => {
   const { pages, sections } = readSite()
   expect(sections.map(({ title }) => title)).toEqual(['Guides', 'Reference', 'Project'])
   expect(pages.length).toBeGreaterThan(30)

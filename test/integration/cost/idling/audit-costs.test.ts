@@ -110,7 +110,7 @@ describe('an audit of services', () => {
     ])
   })
 
-  it('has no finding about idling for services that must not sleep, by name, id or tag', async () => {
+  it('has no finding about idling for services that must not sleep, by name, id or tag', { tags: 'slow' }, async () => {
     for (const selector of ['search', id.toUpperCase(), 'tag:team=search', 'tag:shop']) {
       serviceOf(emulator(), 'search').idleScaling = false
       expect((await audit({ 'always-on': selector })).found, selector).toEqual([])
@@ -347,7 +347,9 @@ describe('an audit with a key that lacks a permission', () => {
     expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
   })
 
-  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', async () => {
+  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', {
+    tags: 'slow',
+  }, async () => {
     const [organization] = emulator().store.organizations
     if (organization === undefined) throw new Error('the demo has an organization')
     const { usage } = organization

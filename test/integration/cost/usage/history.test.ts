@@ -42,7 +42,7 @@ const failHistory = (status = 400) =>
 const paragraphsOf = ({ blocks }: Invoked): readonly string[] =>
   blocks.flatMap((block) => (block.kind === 'paragraph' ? [toPlainText(block.line)] : []))
 
-it('asks again for halves of the days whose answer is too large, and not for less than a day', async () => {
+it('asks again for halves of the days whose answer is too large, and not for less than a day', { tags: 'slow' }, async () => {
   const closed = { period: `${addDays(today, -35)}..${addDays(today, -6)}`, budget: '500' }
   const { grandTotalCredits, records } = (await run(closed)).document
   const windowOf = (from: number, to: number): string => `${addDays(today, -from)} ${addDays(today, -to)}`

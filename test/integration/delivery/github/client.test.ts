@@ -16,7 +16,7 @@ const callsTo = (start: string) =>
     .filter((call) => call.startsWith(start))
 
 describe('time limits of requests', () => {
-  it('a hanging read ends with its own limit, and all of it with the common one', async () => {
+  it('a hanging read ends with its own limit, and all of it with the common one', { tags: 'slow' }, async () => {
     github().addFault({ on: list, times: 9, effect: { kind: 'hang' } })
     const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 100, totalMs: 60_000 } })
     expect(failures).toHaveLength(1)
@@ -24,14 +24,14 @@ describe('time limits of requests', () => {
     expect(callsTo(list)).toHaveLength(3)
   })
 
-  it('a hanging write is given up, and said to be uncertain', async () => {
+  it('a hanging write is given up, and said to be uncertain', { tags: 'slow' }, async () => {
     github().addFault({ on: create, effect: { kind: 'hang' } })
     const { failures } = await notifyGitHub(github(), { comment: 'always', limits: { requestMs: 300, totalMs: 60_000 } })
     expect(failures[0]).toContain('GitHub may have written it.')
     expect(callsTo(create)).toHaveLength(1)
   })
 
-  it('R4: comment and issue take at most 30 seconds together', async () => {
+  it('R4: comment and issue take at most 30 seconds together', { tags: 'slow' }, async () => {
     github().addFault({ on: 'POST /graphql', times: 9, effect: { kind: 'hang' } })
     const { failures } = await notifyGitHub(github(), { ...both, clock: createScaledClock(100) })
     expect(failures).toHaveLength(2)

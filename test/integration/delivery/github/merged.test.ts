@@ -254,47 +254,51 @@ describe('a pull request that was merged before', () => {
   it.each([
     ['a run of its own', true],
     ['a later one', false],
-  ])('is included in the next success if no earlier one had its merge, where the first was applied by %s', async (_, isAtOnce) => {
-    const repository = new Repository(github())
-    try {
-      repository.push({ a: '1' })
-      const pulls = ['b', 'c', 'd', 'e', 'f'].map((name) => repository.openPull([{ [name]: '1' }]))
-      for (const { number, head: commit } of pulls)
-        await plan({ event: { pull_request: { number, head: { sha: commit, repo: { full_name: 'acme/shop' } } } } })
-      const at = (commit: string) => ({ env: { GITHUB_SHA: commit } })
-      const included = (number: number, commit: string) =>
-        `#${number} ### ✅ Included in \`${commit.slice(0, 7)}\`: \`main\` was applied with this merge`
-      const appliedIn = (number: number, commit: string) => `#${number} ### ✅ Applied in \`${commit.slice(0, 7)}\``
-      const [first, second, third, fourth] = pulls as [Pull, Pull, Pull, Pull]
-      const firstMerge = repository.merge(first)
-      await apply({ ...at(firstMerge), ...(isAtOnce ? {} : { content: failed }) })
-      // No pull request has this commit. It may be the first one that a comment says was applied.
-      const pushed = repository.push({ x: '1' })
-      await apply(at(pushed))
-      // The run of the second one is canceled, and that of the third one fails, so that neither is applied.
-      repository.merge(second)
-      await apply({ ...at(repository.merge(third)), content: failed })
-      const last = repository.merge(fourth)
-      github().received.length = 0
-      const { notes } = await apply(at(last))
-      expect(notes).toEqual(['comment: updated on #4', 'comment: updated on #3', 'comment: updated on #2'])
-      expect(headings()).toEqual([
-        isAtOnce ? appliedIn(1, firstMerge) : included(1, pushed),
-        included(2, last),
-        included(3, last),
-        appliedIn(4, last),
-        '#5 ### ✅ Plan of one alert',
-      ])
-      // It costs two lists more.
-      expect(github().calls().slice(3, 6)).toEqual([
-        'GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&per_page=100',
-        'GET /repos/acme/shop/pulls?sort=updated&direction=desc&per_page=100&state=closed',
-        `GET /repos/acme/shop/commits?sha=${last}&per_page=100`,
-      ])
-    } finally {
-      repository.remove()
-    }
-  })
+  ])(
+    'is included in the next success if no earlier one had its merge, where the first was applied by %s',
+    { tags: 'slow' },
+    async (_, isAtOnce) => {
+      const repository = new Repository(github())
+      try {
+        repository.push({ a: '1' })
+        const pulls = ['b', 'c', 'd', 'e', 'f'].map((name) => repository.openPull([{ [name]: '1' }]))
+        for (const { number, head: commit } of pulls)
+          await plan({ event: { pull_request: { number, head: { sha: commit, repo: { full_name: 'acme/shop' } } } } })
+        const at = (commit: string) => ({ env: { GITHUB_SHA: commit } })
+        const included = (number: number, commit: string) =>
+          `#${number} ### ✅ Included in \`${commit.slice(0, 7)}\`: \`main\` was applied with this merge`
+        const appliedIn = (number: number, commit: string) => `#${number} ### ✅ Applied in \`${commit.slice(0, 7)}\``
+        const [first, second, third, fourth] = pulls as [Pull, Pull, Pull, Pull]
+        const firstMerge = repository.merge(first)
+        await apply({ ...at(firstMerge), ...(isAtOnce ? {} : { content: failed }) })
+        // No pull request has this commit. It may be the first one that a comment says was applied.
+        const pushed = repository.push({ x: '1' })
+        await apply(at(pushed))
+        // The run of the second one is canceled, and that of the third one fails, so that neither is applied.
+        repository.merge(second)
+        await apply({ ...at(repository.merge(third)), content: failed })
+        const last = repository.merge(fourth)
+        github().received.length = 0
+        const { notes } = await apply(at(last))
+        expect(notes).toEqual(['comment: updated on #4', 'comment: updated on #3', 'comment: updated on #2'])
+        expect(headings()).toEqual([
+          isAtOnce ? appliedIn(1, firstMerge) : included(1, pushed),
+          included(2, last),
+          included(3, last),
+          appliedIn(4, last),
+          '#5 ### ✅ Plan of one alert',
+        ])
+        // It costs two lists more.
+        expect(github().calls().slice(3, 6)).toEqual([
+          'GET /repos/acme/shop/issues/comments?sort=updated&direction=desc&per_page=100',
+          'GET /repos/acme/shop/pulls?sort=updated&direction=desc&per_page=100&state=closed',
+          `GET /repos/acme/shop/commits?sha=${last}&per_page=100`,
+        ])
+      } finally {
+        repository.remove()
+      }
+    },
+  )
 
   it('is left alone when the lists cannot be read, and the report of the run stays', async () => {
     mergeIt()

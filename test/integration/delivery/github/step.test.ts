@@ -185,7 +185,7 @@ describe('deployments', () => {
     expect(github().calls()).toEqual([1, 2].map((page) => `GET /repos/acme/shop/deployments?page=${page}&per_page=100`))
   })
 
-  it('R4: deployments are asked for until the deadline of the run', async () => {
+  it('R4: deployments are asked for until the deadline of the run', { tags: 'slow' }, async () => {
     fill(90)
     github().addFault({ on: 'GET /repos/acme/shop/deployments', times: 9, effect: { kind: 'hang' } })
     const ran = await explain({}, { WATCHKEEPER_TIMEOUT_SECONDS: '1' })
@@ -223,7 +223,7 @@ it('a message of an unknown operation has its name as text', async () => {
   ])
 })
 
-it('V4: no value of a variable of the runner changes the verdict', async () => {
+it('V4: no value of a variable of the runner changes the verdict', { tags: 'slow' }, async () => {
   const names = [
     ...['ACTION', 'ACTIONS', 'ACTOR', 'EVENT_NAME', 'EVENT_PATH', 'JOB', 'OUTPUT', 'REF', 'REF_NAME', 'REF_TYPE', 'RUN_ATTEMPT', 'RUN_ID'],
     ...['SERVER_URL', 'SHA', 'STEP_SUMMARY', 'TRIGGERING_ACTOR', 'WORKFLOW', 'WORKSPACE'],

@@ -93,36 +93,40 @@ describe('the version of the server', () => {
       expect(ran.document.checks).toContainEqual(unknownVersion)
     }))
 
-  it('the version of the server is unknown when /health gives no usable answer, and the run goes on after one attempt', () =>
-    forEachEntry<[string, Effect]>(
-      [
-        ['a page', { kind: 'html' }],
-        ['an error', { kind: 'status', status: 500 }],
-        ['an error with an old version', { kind: 'status', status: 503, body: '{"version":"2.28.0"}' }],
-        ['nothing of that name', { kind: 'status', status: 404, body: 'Not Found', contentType: 'text/plain' }],
-        ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://login.example/' } }],
-        ['no JSON', { kind: 'body', text: '{"version":"2.28.0"' }],
-        ['an old version that is no text', { kind: 'body', text: '{"version":2.28}' }],
-        ['a list', { kind: 'body', text: '["2.28.0"]' }],
-        ['null', { kind: 'body', text: 'null' }],
-        ['nothing', { kind: 'body', text: '' }],
-        ['too deep', { kind: 'body', text: '['.repeat(100_000) }],
-        ['a bomb', { kind: 'gzip-bomb', mebibytes: 200 }],
-        ['a closed connection', { kind: 'reset' }],
-        ['half an answer', { kind: 'reset-in-body' }],
-        ['a full rate limit', { kind: 'rate-limited' }],
-      ],
-      async (_, effect) => {
-        emulator().reset()
-        emulator().addFault({ match: { path: '/health' }, effect })
-        const ran = await run({ operation: 'doctor' })
-        expect(ran.document.checks).toContainEqual(unknownVersion)
-        expect(ran.document.status).toBe('pass')
-        expect(pathsOf().filter((path) => path === '/health')).toHaveLength(1)
-      },
-    ))
+  it(
+    'the version of the server is unknown when /health gives no usable answer, and the run goes on after one attempt',
+    { tags: 'slow' },
+    () =>
+      forEachEntry<[string, Effect]>(
+        [
+          ['a page', { kind: 'html' }],
+          ['an error', { kind: 'status', status: 500 }],
+          ['an error with an old version', { kind: 'status', status: 503, body: '{"version":"2.28.0"}' }],
+          ['nothing of that name', { kind: 'status', status: 404, body: 'Not Found', contentType: 'text/plain' }],
+          ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://login.example/' } }],
+          ['no JSON', { kind: 'body', text: '{"version":"2.28.0"' }],
+          ['an old version that is no text', { kind: 'body', text: '{"version":2.28}' }],
+          ['a list', { kind: 'body', text: '["2.28.0"]' }],
+          ['null', { kind: 'body', text: 'null' }],
+          ['nothing', { kind: 'body', text: '' }],
+          ['too deep', { kind: 'body', text: '['.repeat(100_000) }],
+          ['a bomb', { kind: 'gzip-bomb', mebibytes: 200 }],
+          ['a closed connection', { kind: 'reset' }],
+          ['half an answer', { kind: 'reset-in-body' }],
+          ['a full rate limit', { kind: 'rate-limited' }],
+        ],
+        async (_, effect) => {
+          emulator().reset()
+          emulator().addFault({ match: { path: '/health' }, effect })
+          const ran = await run({ operation: 'doctor' })
+          expect(ran.document.checks).toContainEqual(unknownVersion)
+          expect(ran.document.status).toBe('pass')
+          expect(pathsOf().filter((path) => path === '/health')).toHaveLength(1)
+        },
+      ),
+  )
 
-  it('the version of the server does not keep a run longer than its time limit', async () => {
+  it('the version of the server does not keep a run longer than its time limit', { tags: 'slow' }, async () => {
     // Sooner than the limit of this request alone.
     emulator().addFault({ match: { path: '/health' }, effect: { kind: 'delay', ms: 4000 } })
     const ran = await run({ 'timeout-seconds': '1' })

@@ -104,7 +104,9 @@ describe('createPacer', () => {
     }
   })
 
-  it('R3: loses less than 2% against the limit itself over 100 and 1,000 requests, also when answers arrive in any order', async () => {
+  it('R3: loses less than 2% against the limit itself over 100 and 1,000 requests, also when answers arrive in any order', {
+    tags: 'slow',
+  }, async () => {
     for (const count of [100, 1000]) {
       const loads: readonly Omit<Load, 'count'>[] = [
         { concurrency: 1 },

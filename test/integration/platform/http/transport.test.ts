@@ -192,11 +192,15 @@ describe('R4: an exchange ends at its limit, and leaves nothing behind,', () => 
     return open() === 0
   }
 
-  it.each<Exchange['method']>(['GET', 'POST'])('ends an exchange at its limit while it connects, for a %s', async (method) => {
-    const hole = await openBlackHole()
-    expect(await timeOut(new URL(`http://127.0.0.1:${hole.port}/x`), {}, method)).toMatchObject(ended)
-    await hole.close()
-  })
+  it.each<Exchange['method']>(['GET', 'POST'])(
+    'ends an exchange at its limit while it connects, for a %s',
+    { tags: 'slow' },
+    async (method) => {
+      const hole = await openBlackHole()
+      expect(await timeOut(new URL(`http://127.0.0.1:${hole.port}/x`), {}, method)).toMatchObject(ended)
+      await hole.close()
+    },
+  )
 
   it.each<Exchange['method']>(['GET', 'POST'])(
     'ends an exchange at its limit while it waits for a TLS handshake, for a %s',

@@ -113,7 +113,7 @@ alerts:
     expect((await importFile('rules.yml', '--directory', 'a[b]')).stderr).toContain('already has other content in a[b]/checkout.yml')
   })
 
-  it('overwrites no edited file, whatever way its directory is written', async () => {
+  it('overwrites no edited file, whatever way its directory is written', { tags: 'slow' }, async () => {
     const ways = [join(directory, 'abs'), `../${basename(directory)}/back`, 'a{b,c}', 'a\\b', '!a', 'a?b(c)', '.hidden/x', './/d/../e', '.']
     for (const way of ways) {
       const importInto = () => importFile('rules.yml', '--directory', way)
@@ -141,7 +141,7 @@ alerts:
     }
   })
 
-  it('ignores node_modules, and says when a directory has too many files to search', async () => {
+  it('ignores node_modules, and says when a directory has too many files to search', { tags: 'slow' }, async () => {
     const fill = async (parent: string): Promise<void> => {
       for (let i = 0; i <= 1000; i++) {
         await mkdir(join(directory, parent, String(i)), { recursive: true })

@@ -85,7 +85,7 @@ it('leaves values alone that files need', () =>
     (value) => expect(credentialIn(value)).toBeUndefined(),
   ))
 
-it('looks at a value in time that grows with its length, whatever it is made of', () =>
+it('looks at a value in time that grows with its length, whatever it is made of', { tags: 'slow' }, () =>
   forEachEntry(
     ['eyJ-', 'eyJa.', '://', '://a', 'xoxb-', 'AKIA', 'aB3', 'password', 'sk-', '-----BEGIN ', '.logic.azure', 'gl', ' '],
     async (piece) => {
@@ -97,7 +97,8 @@ it('looks at a value in time that grows with its length, whatever it is made of'
         ),
       ).toBeLessThanOrEqual(tenfold)
     },
-  ))
+  ),
+)
 
 describe('a name', () => {
   it.each([

@@ -232,7 +232,7 @@ describe('createRedact', () => {
     expect(createRedact(['k3Y+aB/observability', 'x/production/alerts-of-the-team'])('observability, alerts-of-the-team')).toBe('*** ***')
   })
 
-  it('takes memory and time in proportion to the text, whatever it is made of', () => {
+  it('takes memory and time in proportion to the text, whatever it is made of', { tags: 'slow' }, () => {
     const cpuMsFor = (text: string): number => Math.min(...[1, 2].map(() => cpuMsOf(() => redact(text))))
     const harmless = Math.max(5, cpuMsFor('Disk is almost full. '.repeat(10_000)))
     for (const part of [

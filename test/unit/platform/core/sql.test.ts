@@ -112,7 +112,7 @@ describe('SQL of any length', () => {
     return cost < 30_000 ? 0 : cost / before
   }
 
-  it('is checked at a cost that grows with its length, whatever is repeated in it', async () => {
+  it('is checked at a cost that grows with its length, whatever is repeated in it', { tags: 'slow' }, async () => {
     for (const [name, check] of Object.entries(checks))
       for (const piece of pieces) {
         // A single measurement can have a garbage collection.

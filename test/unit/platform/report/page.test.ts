@@ -61,7 +61,7 @@ const everywhere = (text: string): readonly Block[] => [
 ]
 
 describe('untrusted text', () => {
-  it('untrusted text is shown as text only, in every place', () =>
+  it('untrusted text is shown as text only, in every place', { tags: 'slow' }, () =>
     forEachEntry(
       hostile.filter(({ id }) => !id.startsWith('size-')),
       ({ value }) => {
@@ -79,7 +79,8 @@ describe('untrusted text', () => {
         const [chart] = JSON.parse(parse(html).querySelector('#charts')?.textContent ?? '')
         expect(chart).toMatchObject({ labels: [text, 'b'], unit: text, totals: [1, 2] })
       },
-    ))
+    ),
+  )
 
   it('stays short with long text', () =>
     forEachEntry(
