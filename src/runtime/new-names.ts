@@ -36,13 +36,15 @@ const dropped: Readonly<Record<string, string>> = {
 
 export const adviceOnDropped = (name: string): string | undefined => (Object.hasOwn(dropped, name) ? dropped[name] : undefined)
 
-export function replacementOf(word: string, known: readonly string[]): string | undefined {
+/** `accepts` says whether `select` of the operation has conditions on a field. */
+export function replacementOf(word: string, known: readonly string[], accepts = (_field: string) => true): string | undefined {
   const replacement = Object.hasOwn(instead, word) ? instead[word] : undefined
-  return replacement !== undefined && known.includes(replacement.replace(/:.*/, '')) ? replacement : undefined
+  const [input = '', value = ''] = replacement?.split(': ') ?? []
+  return known.includes(input) && (input !== 'select' || value === '' || accepts(value.replace(/=.*/, ''))) ? replacement : undefined
 }
 
 /** `; use period: last-7-days`, or the nearest of the known names, which are in kebab-case. */
-export function adviseOnName(name: string, known: readonly string[]): string {
-  const replacement = replacementOf(name, known)
+export function adviseOnName(name: string, known: readonly string[], accepts?: (field: string) => boolean): string {
+  const replacement = replacementOf(name, known, accepts)
   return replacement === undefined ? didYouMean(name, known) : `; use ${replacement}`
 }

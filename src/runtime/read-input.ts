@@ -104,13 +104,14 @@ function checkInputNames(name: OperationName, shape: Shape, request: RunRequest)
   const inputs = withoutEmptyInputs(request)
   const fields: Shape = { ...settingsSchema.shape, ...shape }
   const known = Object.keys(fields)
+  const accepts = (field: string) => fields.select !== undefined && (metaOf(fields.select).note ?? '').includes(` ${field}=`)
   return [
     ...Object.keys(pick(inputs, (one) => !known.includes(one))).map((one) => {
       const input = toKebab(one)
       const dropped = adviceOnDropped(input)
       const message =
         dropped === undefined
-          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab))}`
+          ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab), accepts)}`
           : `is not an input any more: ${dropped}`
       return inputDiagnostic(quote(input, 60), message)
     }),

@@ -187,7 +187,7 @@ export const workspaceFiles = (
     const whole = resolve(root, path)
     return mayBeOutside ? readWorkspaceFile(parse(whole).root, whole, input, used) : readWorkspaceFile(root, path, input, used)
   },
-  // Pull and import find none in a new repository.
+  demandCheckout: (input) => demandCheckout(root, env, input),
   find: (globs, input) => findWorkspaceFiles(root, globs, input),
   variable: (name) => env[`${fileVariablePrefix}${name}`],
   secret: (name) => (name.startsWith(secretPrefix) ? env[name]?.trim() || undefined : undefined),

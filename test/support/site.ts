@@ -150,6 +150,7 @@ const toFiles = (files: SiteFiles, secrets: Secrets): Context<'write', 'service-
   ranBy: {},
   repository: async () => undefined,
   remoteRepository: async () => undefined,
+  demandCheckout: async () => {},
   configAbove: async () => undefined,
 })
 

@@ -41,7 +41,7 @@ const estimateSchema = z.object({
     .string()
     .optional()
     .describe(
-      'The value now and in the range, and how often it reached the threshold: `now 2; 7 days: 0 … 9 in 168 of 168 windows; ≥ 5: reached in 3`.',
+      'The value at the end of the range and in it, and how often it reached the threshold: `last window 2; 7 days: 0 … 9 in 168 of 168 windows; ≥ 5: reached in 3`.',
     ),
   findings: z
     .array(z.object({ severity: z.enum(['warning', 'note']), message: z.string() }))

@@ -82,6 +82,8 @@ interface Asking extends ReviewContext {
   readonly nowMs: number
   reserved: number
   isLate(): boolean
+  /** Alerts that an answer of the server is about. */
+  readonly answered: Set<Change>
 }
 
 interface Subject {
@@ -139,6 +141,7 @@ export async function findQueryProblems(context: ReviewContext, planned: Plannin
     const asked = await runChecks(rest, asking)
     found.push(...foldQuiet([...evidence.diagnostics, ...asked.diagnostics]))
     const late = alerts.filter(({ change, checks }) => evidence.late.has(change) || checks.some(({ key }) => asked.unrun.has(key)))
+    const checked = alerts.filter(({ change }) => tested.has(change.key) || asking.answered.has(change))
     asking.reserved = requestsOfApply(context, plan.changes)
     const ofOthers = await runChecks(others, asking)
     const unrun = [...late.map(({ change }) => subjectOfAlert(change)), ...ofSources.unrun.values(), ...ofOthers.unrun.values()]
@@ -146,7 +149,7 @@ export async function findQueryProblems(context: ReviewContext, planned: Plannin
     return {
       diagnostics: withoutRepeats(found),
       alertCount: alerts.length,
-      checkedCount: alerts.length - late.length,
+      checkedCount: checked.length,
       facts: [...evidence.facts, ...asked.facts],
     }
   } catch (thrown) {
@@ -189,17 +192,15 @@ export async function findBrokenAlerts(
   }
 }
 
-/** The values of stored alerts, and what they prove. `late` are those that were not asked for. */
+/** The values of stored alerts, and what they prove. */
 export async function judgeStoredAlerts(context: ReviewContext, storedObjects: StoredObjects, alerts: readonly StoredObject[]) {
   const kinds = createKinds(context.profile, context.clock.now())
   const asking = await openQueries(context, { kinds, storedObjects, plan: { changes: [] }, found: { objects: [], slos: [] } })
   const plan = { changes: alerts.map((alert) => toChange(alert, asking)) }
   const range = { fromMs: asking.nowMs, untilMs: asking.nowMs }
   const compared = await compareAlerts({ ...asking.planned, plan }, context.api, range, false)
-  return gatherEvidence(
-    compared.flatMap(({ change, next }) => (next === undefined ? [] : [{ change, next, isOnChanged: false, checks: [] }])),
-    asking,
-  )
+  const asked = compared.flatMap(({ change, next }) => (next === undefined ? [] : [{ change, next, isOnChanged: false, checks: [] }]))
+  return { ...(await gatherEvidence(asked, asking)), answeredCount: asking.answered.size }
 }
 
 /** `outcomes` are there after an apply, and have the ids of the sources that it created. */
@@ -222,7 +223,7 @@ async function openQueries(context: ReviewContext, planned: ServerPlan, outcomes
   const { api, profile, clock } = context
   const [nowMs, startMs] = [clock.now(), api.remainingMs()]
   const leftMs = (): number => Math.min(api.remainingMs(), budgetMs - (startMs - api.remainingMs()))
-  const asking = { reserved: 0 }
+  const asking = { reserved: 0, answered: new Set<Change>() }
   const isLate = (): boolean => leftMs() <= 0 || (profile.isSelfHosted && (api.rateLimit()?.remaining ?? 1) < 1 + asking.reserved)
   const readSeries = shareRequests(seriesReader(context, after), {
     // A query of ClickHouse has room for more series than a request for values of charts.
@@ -332,12 +333,17 @@ function rangeBefore(nowMs: number, interval: AlertInterval) {
   return { fromMs: untilMs - (lengthMs >= dayMs / 4 ? 7 : 1) * dayMs, untilMs }
 }
 
-/** The values of alerts, and what they prove. `unknown` are those whose values nothing gives, and `late` those that were not asked for. */
+/**
+ * The values of alerts, and what they prove. `unknown` are those whose values nothing gives, and `late` those that were not asked for.
+ * `reasons` say why alerts have no values.
+ */
 async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const found = new Map<Change, { readonly problems: readonly Diagnostic[]; readonly judgement: Judgement | undefined }>()
   const [late, unknown] = [new Set<Change>(), new Set(alerts.map(({ change }) => change))]
+  const reasons = new Set(alerts.flatMap(({ next }) => ('reason' in next ? next.reason : [])))
   const conclude = (change: Change, query: BacktestQuery, refusal: Refusal) => {
     const { reason, queryError, never, isLate, bounds } = refusal
+    reasons.add(reason)
     if (isLate) {
       late.add(change)
       return []
@@ -366,6 +372,8 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
           unknown.delete(change)
           const problems = estimate?.verdict === 'not-estimable' ? conclude(change, next, estimate) : []
           found.set(change, { problems, judgement: judged[i] })
+          const isOpen = late.has(change) || unknown.has(change) || problems.some(({ severity }) => severity === 'note')
+          if (!isOpen) asking.answered.add(change)
         }
       }),
     )
@@ -380,7 +388,7 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
     return [...problems, ...findings]
   })
   const facts = alerts.flatMap(({ change }) => toFacts(change, found.get(change)?.judgement?.fact))
-  return { facts, diagnostics, late, unknown }
+  return { facts, diagnostics, late, unknown, reasons }
 }
 
 const toFacts = ({ key, name }: Change, fact: string | undefined) => (fact === undefined ? [] : [{ key, name, fact }])
@@ -537,7 +545,10 @@ async function runChecks(checks: readonly Check[], asking: Asking) {
     const found = 'reason' in answer ? explainRefusal(subject, answer, part) : []
     // Where a look-up failed, it does not matter that the cloud has look-ups only.
     const what = `${subject.name} ${part}`
-    if (found.every(({ severity }) => severity !== 'note')) return found
+    if (found.every(({ severity }) => severity !== 'note')) {
+      if (subject.alert && answers.has(key)) asking.answered.add(subject.alert)
+      return found
+    }
     return noted.has(what) ? [] : noted.add(what) && found
   })
   const facts = checks.flatMap(({ key, subject: { alert } }) => {

@@ -12,7 +12,7 @@ type AlertFacts = z.output<typeof alertFacts>
 
 const checkedAlerts = z.object({
   alertCount: z.int().describe('Alerts whose query, or whose source, the plan creates or changes.'),
-  checkedCount: z.int().describe('Those that the server was asked about.'),
+  checkedCount: z.int().describe('Those whose query, or whose columns, the server could answer or refuse.'),
   facts: alertFacts.describe('The values of these alerts in the last 24 hours, and in 7 days where a window is 6 hours or longer.'),
 })
 

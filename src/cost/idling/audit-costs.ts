@@ -3,13 +3,14 @@ import { alertCollection } from '../../kinds/alert/alert.ts'
 import { readWatchedNames } from '../../kinds/collections.ts'
 import { sourceCollection } from '../../kinds/source/source-wire.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
-import { drillTag, hasTag, isOfDrill, type ListedService } from '../../platform/api/services.ts'
+import { drillTag, isOfDrill, type ListedService, tagsOf } from '../../platform/api/services.ts'
 import { dayOf } from '../../platform/core/dates.ts'
 import { type Decimal, fromEstimate } from '../../platform/core/decimal.ts'
 import { type LintSettings, type Severity, severities } from '../../platform/core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { keysOf } from '../../platform/core/keys.ts'
+import { didYouMean } from '../../platform/core/names.ts'
 import { mean } from '../../platform/core/statistics.ts'
 import { plural } from '../../platform/core/text.ts'
 import type { Files } from '../../platform/operation/files.ts'
@@ -87,11 +88,10 @@ export const auditCosts = defineOperation({
     const { drills = [], services = [] } = Object.groupBy(read.services, (service) => (isOfDrill(service) ? 'drills' : 'services'))
     const facts = { ...read, services }
     const selectors = given.alwaysOn ?? []
-    const tags = selectors.flatMap((one) => (one.startsWith('tag:') ? [one.slice('tag:'.length)] : []))
-    const isAlwaysOn = (service: ListedService) =>
-      selectors.includes(service.name) ||
-      selectors.some((one) => one.toLowerCase() === service.id) ||
-      tags.some((tag) => hasTag(service, tag))
+    const namesOf = (service: ListedService) => [service.name, service.id, ...tagsOf(service).map((tag) => `tag:${tag}`)]
+    const isMetBy = (service: ListedService) => (one: string) => namesOf(service).includes(one) || one.toLowerCase() === service.id
+    const isAlwaysOn = (service: ListedService) => selectors.some(isMetBy(service))
+    const unmet = selectors.filter((one) => !read.services.some((service) => isMetBy(service)(one)))
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
       idlers.map(
@@ -112,7 +112,13 @@ export const auditCosts = defineOperation({
       reason: `its tag ${drillTag} says that it is deleted soon`,
       isFailure: false,
     }))
-    return toResult({ ...audit, unchecked: [...audit.unchecked, ...ofDrills] }, given, facts)
+    const ofNobody = unmet.map((name) => ({
+      what: 'the exemption',
+      name,
+      reason: `no service has this name, id or tag${didYouMean(name, read.services.flatMap(namesOf))}`,
+      isFailure: true,
+    }))
+    return toResult({ ...audit, unchecked: [...audit.unchecked, ...ofDrills, ...ofNobody] }, given, facts)
   },
   judge: judgeAudit,
   report: reportAudit,

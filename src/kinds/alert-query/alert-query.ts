@@ -96,6 +96,8 @@ function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQu
   const tokens = toTokens(sql).filter((token) => token.trim() !== '' && !token.startsWith('--') && !token.startsWith('/*'))
   const [first = ''] = tokens
   if (!/^(?:select|with|\()$/i.test(first)) return 'is not a SELECT'
+  // The server drops semicolons at the end.
+  if (tokens.findLastIndex((token) => token !== ';') > tokens.indexOf(';') && tokens.includes(';')) return 'has more than one statement'
   const macro = tokens.find((token) => token.startsWith('$__') && !macros.includes(token.slice(3)))
   if (macro !== undefined) return `has the macro ${quote(macro, 40)}, which the server does not know; known: ${macros.join(', ')}`
   if (tokens.includes('$__sourceTable') && source === undefined && sourceId === undefined) return 'has $__sourceTable and needs a source'

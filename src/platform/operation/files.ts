@@ -19,6 +19,8 @@ export interface Files {
    */
   read(path: string, input: string, mayBeOutside?: boolean): Promise<string>
   find(globs: readonly string[], input: string): Promise<FoundFiles>
+  /** Throws an InputError where a workflow has an empty workspace. */
+  demandCheckout(input: string): Promise<void>
   /** A variable that was passed to the files. No other variable of the process can be read. */
   variable(name: string): string | undefined
   /** A variable of the process that begins with `WEBHOOK_`. */

@@ -164,7 +164,7 @@ const lineToHtml = (line: Line) =>
         const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
         return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
       }
-      const text = htmlText(part.text)
+      const text = part.text.split('\n').map(htmlText).join('<br>')
       return part.strong ? `<strong>${text}</strong>` : text
     })
     .join('')

@@ -51,7 +51,7 @@ interface Finding {
 }
 
 export interface Judgement {
-  /** `now 0.3; 24 h: 0.25 … 0.4 in 288 of 288 windows; ≥ 0.9: not reached`. */
+  /** `last window 0.3; 24 h: 0.25 … 0.4 in 288 of 288 windows; ≥ 0.9: not reached`. */
   readonly fact: string
   readonly findings: readonly Finding[]
 }
@@ -81,11 +81,11 @@ function describeValues(evidence: Evidence) {
     (values.get(startMs) ?? []).flatMap(({ group, value }) => (value === null ? [] : [{ startMs, group, value }])),
   )
   const spanOf = (some: typeof all) => showSpan(some.map(({ value }) => value))
-  const [now, span] = [spanOf(all.filter(({ startMs }) => startMs === windows.at(-1)?.startMs)), spanOf(all)]
+  const [last, span] = [spanOf(all.filter(({ startMs }) => startMs === windows.at(-1)?.startMs)), spanOf(all)]
   const [filled, groups] = [new Set(all.map(({ startMs }) => startMs)).size, new Set(all.map(({ group }) => group)).size]
   const breaching = countBreaching(evidence)
   return [
-    `now ${now ?? 'none'}`,
+    `last window ${last ?? 'none'}`,
     `${periodOf(range)}: ${span === undefined ? 'no value' : `${span} in ${filled} of ${windows.length} windows`}${groups > 1 ? `, ${groups} groups` : ''}`,
     `${describeThreshold(condition)}: ${breaching === 0 ? 'not reached' : `reached in ${breaching}`}`,
   ].join('; ')
@@ -156,7 +156,7 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
     return warning(`the metric ${name(metricName)} has no value in 24 h${suggest(metricName, names)}`)
   }
   if (rows === undefined) return undefined
-  if (rows === 0) return warning('its source has had no row for 24 h')
+  if (rows === 0) return warning('its source has no row in 24 h')
   if (numeric === 0) {
     const missing = explainKey(field, lists)
     return warning(

@@ -104,7 +104,7 @@ export function toRefusal(answer: Exclude<SqlAnswer, { readonly kind: 'rows' }>)
     case 'refused':
       return { reason: `the server refused its SQL: ${answer.reason}`, queryError: answer.reason }
     case 'unsent':
-      return { reason: `not sent: ${answer.reason}` }
+      return { reason: answer.reason }
   }
 }
 

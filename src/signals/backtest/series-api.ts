@@ -67,7 +67,7 @@ export async function requestSeries(api: ReadApi, target: Target, request: Serie
   const sql = series.flatMap(({ where, whereLanguage, groupBy, field = '' }) => [whereLanguage === 'sql' ? where : '', ...groupBy, field])
   const reasons = await Promise.all(sql.map((one) => refuseSql(one, true, api.sqlFunctions)))
   const reason = reasons.find((one) => one !== undefined)
-  if (reason !== undefined) return { reason: `not sent: ${reason}` }
+  if (reason !== undefined) return { reason }
   const rows = await api.read({
     request: {
       method: 'POST',

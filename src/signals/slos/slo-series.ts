@@ -105,7 +105,7 @@ export async function readWithSql(
     endMs,
   })
   if (answer.kind === 'asleep') return 'asleep'
-  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? `not sent: ${answer.reason}` : whyNoRows(answer))
+  if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? answer.reason : whyNoRows(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
     throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)

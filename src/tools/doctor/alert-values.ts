@@ -4,7 +4,7 @@ import { judgeStoredAlerts } from '../../changes/queries/query-problems.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
 import { collections } from '../../kinds/collections.ts'
-import { listFirst, plural } from '../../platform/core/text.ts'
+import { firstOf, listFirst, plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { readStoredObjects } from '../../sync/plan/stored-objects.ts'
 
@@ -16,9 +16,10 @@ export async function checkAlertValues(context: Context<'read', 'service-or-serv
   if (!(await collections.alert.list(api, service)).items.some(isManaged)) return { detail: 'no managed alerts' }
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(), wantsConnections: false })
   const managed = storedObjects.alert.filter(isManaged)
-  const { facts, diagnostics, late } = await judgeStoredAlerts(context, storedObjects, managed)
+  const { facts, diagnostics, answeredCount, reasons } = await judgeStoredAlerts(context, storedObjects, managed)
   const problems = diagnostics.filter(({ severity }) => severity !== 'note').map(({ message }) => message)
-  const detail = `${managed.length - late.size} of ${plural(managed.length, 'managed alert')} looked at, over 24 h`
+  const looked = `${answeredCount} of ${plural(managed.length, 'managed alert')} looked at, over 24 h`
+  const detail = answeredCount === managed.length ? looked : `${looked}; not the others: ${firstOf(3, [...reasons])}`
   const about = { found: facts.length, facts: [...facts] }
   if (problems.length === 0) return { ...about, detail }
   const advice = `${detail}: ${plural(problems.length, 'problem')}`

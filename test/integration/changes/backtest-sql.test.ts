@@ -318,19 +318,19 @@ describe('a backtest of a raw SQL tile', () => {
     ],
   ])(
     'W4: is not sent where it could read other data than that of the database: a plan and a backtest say so, and apply stores it: %s',
-    async (_, sql, why) => {
+    async (_, sql, reason) => {
       const declared = declare(sql)
       const server = { hyperdx: hosted, 'clickhouse-cloud': cloud }[dialect]()
       const before = server.requests.length
       const inputs = { ...inputsOn[dialect](), files: 'a.json', project: `shop/unsent-${dialect}-${sql.length}` }
       const run = (operation: string) => invokeText({ inputs: { ...inputs, operation }, files: { 'a.json': JSON.stringify(declared) } })
-      const reason = `not sent: ${why}`
       expect(next(await backtest(dialect, declared))).toEqual({ verdict: 'not-estimable', reason })
       const { document } = await run('plan')
       expect([document.status, document.diagnostics]).toMatchObject([
         'pass',
         [{ rule: 'unchecked-query', severity: 'note', message: `alerts.errors: its query was not run: ${reason}` }],
       ])
+      expect(document.checkedAlerts).toEqual({ alertCount: 1, checkedCount: 0, facts: [] })
       const sent = server.requests.slice(before).filter(({ path }) => /\/(?:mcp|run|series)$/.test(path))
       expect(sent.filter(({ body }) => JSON.stringify(body).includes('other.example'))).toEqual([])
       expect((await run('apply')).document).toMatchObject({ status: 'pass', toCreate: 2 })

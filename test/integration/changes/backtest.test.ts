@@ -687,7 +687,10 @@ describe('the queries of a plan', () => {
     expect(found(ran)).toEqual([])
     expect(ran.document).toMatchObject({ status: 'pass', checkedAlerts: { alertCount: 105, checkedCount: 105 } })
     const { facts } = ran.document.checkedAlerts as { readonly facts: readonly { readonly key: string; readonly fact: string }[] }
-    expect([facts.length, facts[0]]).toEqual([105, { key: 'a-t0', name: 'T0', fact: 'now none; 24 h: no value; ≥ 19: not reached' }])
+    expect([facts.length, facts[0]]).toEqual([
+      105,
+      { key: 'a-t0', name: 'T0', fact: 'last window none; 24 h: no value; ≥ 19: not reached' },
+    ])
   })
 })
 
@@ -777,7 +780,7 @@ describe('a condition that no row matches', () => {
 
   it('a condition that no row matches is that of a source or a metric without rows', async () => {
     const empty = [tile('Errors', [{ aggFn: 'count', where: '' }], { sourceId: { source: 'Sessions' } })]
-    expect(warnings(await runWith('plan', empty))).toEqual([expect.stringMatching(/: its source has had no row for 24 h$/)])
+    expect(warnings(await runWith('plan', empty))).toEqual([expect.stringMatching(/: its source has no row in 24 h$/)])
     const metric = { aggFn: 'max', valueExpression: 'Value', where: '', metricName: 'cpu.utilisation', metricType: 'gauge' }
     const watched = [tile('Errors', [metric], { sourceId: { source: 'Metrics' } })]
     expect(warnings(await runWith('plan', watched))).toEqual([expect.stringMatching(/the metric `cpu\.utilisation` has no value in 24 h$/)])

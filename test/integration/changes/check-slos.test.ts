@@ -232,7 +232,7 @@ describe('check-slos', () => {
     }
     for (const [good, why] of Object.entries(refused)) {
       const { document, reason } = await check({ payment: { ...payment, good } })
-      expect([document.status, reason]).toEqual(['error', `The events of "Payment" were not counted: not sent: ${why}.`])
+      expect([document.status, reason]).toEqual(['error', `The events of "Payment" were not counted: ${why}.`])
     }
     expect(
       emulator()

@@ -110,11 +110,8 @@ describe('the raw SQL of a plan', () => {
     'the interval in a number': [sqlOf(`SELECT count() / {intervalSeconds:Int64} ${from}`), `${failing}Substitution`],
     'a slow query': [sqlOf(`SELECT 'slow', count() ${from}`), `${failing}it took longer than 30 s, the limit of the server`],
     'a comment with #': [sqlOf(`SELECT count() ${from} # b`), `${unrun}the query has a comment with #; write --`],
-    settings: [
-      sqlOf(`SELECT count() ${from} SETTINGS max_threads = 1`),
-      `${unrun}not sent: its SQL has SETTINGS max_threads; leave that out`,
-    ],
-    'two statements': [sqlOf(`SELECT 1; SELECT count() ${from}`), `${unrun}not sent: its SQL has a semicolon; write one SELECT`],
+    settings: [sqlOf(`SELECT count() ${from} SETTINGS max_threads = 1`), `${unrun}its SQL has SETTINGS max_threads; leave that out`],
+    'two statements': [sqlOf(`SELECT 1; SELECT count() ${from}`), `${unrun}its SQL has a semicolon; write one SELECT`],
     'no SELECT': [sqlOf('SHOW TABLES'), `${unrun}the query is not a SELECT`],
     'a variable': [sqlOf(`SELECT count() ${from} AND ServiceName = $env`), `${unrun}the tile uses variables of its dashboard`],
     'a text': [sqlOf(`SELECT ServiceName ${from}`), `${never}the query has no column that is a number, but LowCardinality(String)`],

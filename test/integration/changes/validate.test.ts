@@ -6,7 +6,10 @@ import { lintRules } from '../../../src/sync/declarations/lint.ts'
 import { pullRules } from '../../../src/sync/pull/verify-draft.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { fileWith, passed, written } from '../../support/declarations.ts'
+import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { type InvokeOptions, invokeText } from '../../support/invoke.ts'
+
+const emulator = useEmulator({ dialect: 'hyperdx' })
 
 const product = { profile: 'clickhouse-cloud' }
 
@@ -70,6 +73,13 @@ describe('validate', () => {
     const { document, reason } = await run({ 'elsewhere/a.yml': 'alerts: {}' })
     expect(document.status).toBe('error')
     expect(reason).toBe('files: no file matches observability/**/*.{yml,yaml,json}; init, pull and import write files')
+  })
+
+  it('names the missing checkout in an empty workspace of a workflow, also where the last objects may be deleted', async () => {
+    const env = { GITHUB_ACTIONS: 'true', WATCHKEEPER_ALLOW_EMPTY: 'true' }
+    const inputs = { operation: 'plan', prune: 'true', project: 'shop/main', ...inputsFor(emulator(), 'hyperdx') }
+    for (const one of [{ env }, { env, inputs }])
+      expect((await run({}, one)).reason).toBe('files: the workspace is empty. Add a step with actions/checkout before this one')
   })
 
   it('reads every folder and every spelling below observability and nothing else, or what is asked for, one glob a line', async () => {

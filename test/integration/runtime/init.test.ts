@@ -103,12 +103,28 @@ describe('the next steps of init', () => {
     expect(stdout).toContain('The merge to main applies it.')
   })
 
+  it('give the key of a restore drill to its environment only', async () => {
+    const { stdout } = await init(['restore-drill'])
+    expect(stdout).toMatch(/Make the environment with required reviewers, .*\n +restore-drill\n/)
+    expect(commandsIn(stdout, 'gh').filter((line) => line.includes('secret'))).toEqual([
+      'secret set RESTORE_DRILL_API_KEY_ID --env restore-drill',
+      'secret set RESTORE_DRILL_API_KEY_SECRET --env restore-drill',
+      ...['API_KEY_ID', 'API_KEY_SECRET', 'SQL_KEY_ID', 'SQL_KEY_SECRET'].map((name) => `secret set WATCHKEEPER_${name}`),
+    ])
+  })
+
+  it('take no value from a variable that they do not set', async () => {
+    const { stdout } = await init(['drift'])
+    expect(commandsIn(stdout, 'gh')).toContain('variable set SERVICE_NAME --body …')
+  })
+
   it('ignore a secret in a comment', () => {
     const inBrackets = (text: string): string => `$\{{ ${text} }}`
     const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nb: ${inBrackets('vars.PLACE')} # ids\n`
     expect(needsOf([workflow])).toEqual({
       secrets: ['KEY'],
       variables: new Map([['PLACE', 'PLACE']]),
+      environments: [],
     })
   })
 })

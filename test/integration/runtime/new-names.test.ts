@@ -4,9 +4,10 @@ import { runCliInside } from '../../support/run-cli-inside.ts'
 
 it.each([
   ['list-alerts', 'project', '; use select: project=NAME'],
+  ['check-slos', 'project', '\n'],
   ['list-alerts', 'name', '; use select: name=NAME'],
   ['list-alerts', 'tag', '; use select: tag=TAG'],
-  ['list-alerts', 'kind', '; use select: kind=KIND'],
+  ['pull', 'kind', '; use select: kind=KIND'],
   ['list-alerts', 'state', '; use select: state=STATE'],
   ['usage-cost', 'filter', '; use select: tag=Key=Value'],
   ['plan', 'select', '; use files: plan and apply are about all objects of the files, because references and prune need all of them'],

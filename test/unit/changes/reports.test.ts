@@ -647,13 +647,13 @@ describe('the report of pull', () => {
 
 it('a backtest has what each alert would have done, and conditions that it suggests', () => {
   const now = { verdict: 'quiet', windows: 576, coverage: { windowsWithData: 576, share: 1 } } as const
-  const times = { notifiedAt: ['2026-11-10T10:05:00Z'], longestEpisodeMinutes: 90, sparkline: '▁█', fact: 'now 2' }
+  const times = { notifiedAt: ['2026-11-10T10:05:00Z'], longestEpisodeMinutes: 90, sparkline: '▁█', fact: 'last window 2' }
   const suggestion = { threshold: 40, windows: 3, notificationsOnBusiestDay: 4 }
   const next = { ...now, ...times, verdict: 'fires', notifications: 19, episodes: 1, breachingWindows: 19, suggestion } as const
   const blocks = composeBlocks(backtestBlocks([{ key: 'errors', name: 'Errors', changed: true, now, next }]))
   expect(tablesIn(blocks)).toEqual([
     ['Alert', 'Now', 'After the plan', 'Breaching windows', 'Longest', 'Data', 'Notifies at', 'Windows (█ breaches)', 'Values'],
-    ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'now 2'],
+    ['errors', 'quiet', 'fires 19', '19 of 576', '1 h 30 min', '100%', '10 Nov 2026 10:05 UTC', '▁█', 'last window 2'],
     ['Alert', 'Threshold', 'Windows in a row', 'Notifications on the busiest day'],
     ['errors', '40', '3', '4'],
   ])
@@ -673,10 +673,10 @@ it('a backtest says which share of the windows has data when it is below 90%', (
 })
 
 it('values of alerts have the key of each, or the name of one without a key', () => {
-  const facts = ['a', ''].map((key) => ({ key, name: 'Slow', fact: 'now 2' }))
+  const facts = ['a', ''].map((key) => ({ key, name: 'Slow', fact: 'last window 2' }))
   expect(tablesIn(composeBlocks([factTable('Values', facts)]))).toEqual([
     ['Alert', 'Values'],
-    ['a', 'now 2'],
-    ['Slow', 'now 2'],
+    ['a', 'last window 2'],
+    ['Slow', 'last window 2'],
   ])
 })

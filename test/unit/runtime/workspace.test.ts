@@ -38,6 +38,7 @@ it('names a forgotten checkout, where a workflow has an empty workspace', async 
   const reason = 'the workspace is empty. Add a step with actions/checkout before this one'
   await expect(inWorkflow.read('budgets.yml', 'budgets')).rejects.toThrow(`budgets: ${reason}`)
   expect(await workspaceFiles(empty, {}).find(['a/**/*.yml'], 'files')).toMatchObject({ paths: [] })
+  await expect(inWorkflow.demandCheckout('files')).rejects.toThrow(`files: ${reason}`)
   // A pull writes the first files of a repository.
   expect(await inWorkflow.find(['a/**/*.yml'], 'files')).toMatchObject({ paths: [] })
   await rm(empty, { recursive: true })

@@ -159,6 +159,7 @@ it('the example has 20 services with three alerts each in 60 lines at most, and 
     ranBy: {},
     repository: async () => undefined,
     remoteRepository: async () => undefined,
+    demandCheckout: async () => {},
     configAbove: async () => undefined,
   }
   const { objects, diagnostics } = await findDeclarations(['*.yml'], {

@@ -118,13 +118,16 @@ export function needsOf(texts: readonly string[]) {
   const variables = new Map(
     find(/([\w-]+): *\$\{\{ *vars\.(\w+)/g).map(([key, name]) => [name, key.startsWith(fileVariablePrefix) ? key : name]),
   )
-  return { secrets: [...new Set(secrets)].sort(), variables: new Map([...variables].sort()) }
+  const environments = [...new Set(find(/^ *environment: *([\w-]+)/gm).map(([name]) => name))]
+  return { secrets: [...new Set(secrets)].sort(), variables: new Map([...variables].sort()), environments }
 }
 
 export function nextSteps(files: readonly NewFile[], env: Variables): readonly string[] {
   const texts = files.map(({ text }) => text)
   const has = (part: string): boolean => texts.some((text) => text.includes(part))
-  const { secrets, variables } = needsOf(texts)
+  const { secrets, variables, environments } = needsOf(texts)
+  // By its name. No job outside of it can read the secret.
+  const environmentOf = (secret: string) => environments.find((one) => secret.startsWith(`${one.toUpperCase().replaceAll('-', '_')}_`))
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
   const names = [...secrets, ...variables.values()].sort()
   const known = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
@@ -160,14 +163,18 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
       'Let workflows open pull requests, in Settings > Actions > General > Workflow permissions:',
       '"Allow GitHub Actions to create and approve pull requests".',
     ],
+    environments.length > 0 && ['Make the environment with required reviewers, in Settings > Environments:', ...environments],
     secrets.length > 0 && [
       'Set the secrets. gh asks for each value. Or use Settings > Secrets and variables > Actions:',
-      ...secrets.map((name) => `gh secret set ${name}`),
+      ...secrets.map((name) =>
+        ['gh secret set', name, ...(environmentOf(name) === undefined ? [] : ['--env', environmentOf(name)])].join(' '),
+      ),
     ],
     variables.size > 0 && [
       'Set the variables, here or on the same page:',
       ...[...variables].map(
-        ([name, from]) => `gh variable set ${name} --body ${settings.includes(from) || ofFiles.includes(from) ? `"$${from}"` : '…'}`,
+        ([name, from]) =>
+          `gh variable set ${name} --body ${settings.includes(from) || (hasStarter && ofFiles.includes(from)) ? `"$${from}"` : '…'}`,
       ),
     ],
     [

@@ -111,7 +111,10 @@ export const kits: readonly Kit[] = [
     name: 'restore-drill',
     summary: 'Restores a backup to a new service once a month, verifies its data, and deletes it.',
     files: [
-      workflow('restore-drill', 'read docs/backups.md first: it costs credits, and needs an environment with reviewers'),
+      workflow(
+        'restore-drill',
+        'a drill costs credits, and needs more than these steps: https://github.com/watchkeeper/watchkeeper/blob/main/docs/backups.md#restores',
+      ),
       sampleChecks,
     ],
   },

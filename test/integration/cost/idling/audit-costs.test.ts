@@ -121,6 +121,16 @@ describe('an audit of services', () => {
     expect((await audit({ 'always-on': 'search' })).found).toEqual([])
   })
 
+  it('warns about an exemption of no service, with the nearest name', async () => {
+    const { document } = await audit({ 'always-on': 'serch\nsearch' })
+    expect(document).toMatchObject({
+      status: 'warn',
+      unchecked: expect.arrayContaining([
+        expect.objectContaining({ name: 'serch', reason: 'no service has this name, id or tag; did you mean "search"?' }),
+      ]),
+    })
+  })
+
   it('finds access from anywhere together with idling', async () => {
     serviceOf(emulator(), 'search').ipAccessList = [{ source: '0.0.0.0/0' }, { source: '::/0' }]
     const { findings } = await audit()

@@ -30,7 +30,7 @@ const textsOf = (html: string, selector: string): readonly string[] =>
   [...parse(html).querySelectorAll(selector)].map(({ textContent }) => textContent)
 
 const ourTags = 'html head meta title style body main footer script h1 h2 span p ul li dl div dt dd table thead tbody tr th td'.split(' ')
-const knownTags = new Set([...ourTags, 'details', 'summary', 'pre', 'code', 'em', 'strong'])
+const knownTags = new Set([...ourTags, 'details', 'summary', 'pre', 'code', 'em', 'strong', 'br'])
 
 /** What could load, send or run something, or is not an element of ours. */
 const dangers = (html: string): readonly string[] =>
@@ -81,6 +81,9 @@ describe('untrusted text', () => {
       },
     ),
   )
+
+  it('has the lines of a text of our own', () =>
+    expect(renderPage('a', [{ kind: 'paragraph', line: [trusted('a\nb')] }])).toContain('<p>a<br>b</p>'))
 
   it('stays short with long text', () =>
     forEachEntry(

@@ -72,24 +72,24 @@ describe('the fact of an alert', () => {
         valuesOf((i) => (i % 3 === 0 ? 0.25 : 0.4)),
         { condition: { ...condition, threshold: 0.9 } },
       ),
-    ).toBe('now 0.4; 24 h: 0.25 … 0.4 in 288 of 288 windows; ≥ 0.9: not reached')
+    ).toBe('last window 0.4; 24 h: 0.25 … 0.4 in 288 of 288 windows; ≥ 0.9: not reached')
     expect(factOf(valuesOf((i) => (i < 50 ? (i < 3 ? 51 : 1) : undefined)))).toBe(
-      'now none; 24 h: 1 … 51 in 50 of 288 windows; ≥ 5: reached in 3',
+      'last window none; 24 h: 1 … 51 in 50 of 288 windows; ≥ 5: reached in 3',
     )
     expect(
       factOf(
         valuesOf((i) => (i + 1) * 1_000_000, ['a', 'b', 'c', 'd']),
         { condition: { ...condition, isGrouped: true } },
       ),
-    ).toBe('now 288,000,000; 24 h: 1,000,000 … 288,000,000 in 288 of 288 windows, 4 groups; ≥ 5: reached in 288')
-    expect(factOf(valuesOf(() => null))).toBe('now none; 24 h: no value; ≥ 5: not reached')
+    ).toBe('last window 288,000,000; 24 h: 1,000,000 … 288,000,000 in 288 of 288 windows, 4 groups; ≥ 5: reached in 288')
+    expect(factOf(valuesOf(() => null))).toBe('last window none; 24 h: no value; ≥ 5: not reached')
   })
 
   it('has the last day with rows where a day has none', () => {
     const week = { rows: 50, lastMs: Date.UTC(2026, 10, 20, 9) }
     const one = evidenceOf(new Map(), { series: [series('SeverityText:error')] })
     expect(judge(one, [silence({ week })])).toEqual({
-      fact: 'now none; 24 h: no value; ≥ 5: not reached; 50 in 7 days, last on 20 Nov 2026',
+      fact: 'last window none; 24 h: no value; ≥ 5: not reached; 50 in 7 days, last on 20 Nov 2026',
       findings: [],
     })
   })
@@ -184,7 +184,7 @@ describe('a series without rows', () => {
         'note',
         'no row matches `Body:"out of memory"` in 7 days, of 18,216 rows a day. A plan cannot tell a rare text from a wrong one',
       ],
-      [series('a'), silence({ rows: 0 }), 'warning', 'its source has had no row for 24 h'],
+      [series('a'), silence({ rows: 0 }), 'warning', 'its source has no row in 24 h'],
       [{ windows: 0, nonZero: 0 }, silence(), 'warning', 'its SQL has no value in any window of 24 h and on no day of 7'],
       [{ windows: 48, nonZero: 0 }, silence(), 'note', 'its value was 0 in all windows of 24 h and on 7 days. Right if it is rare'],
     ]

@@ -23,6 +23,7 @@ function filesWith(text: string, ...paths: readonly string[]) {
     secret: () => undefined,
     repository: async () => undefined,
     remoteRepository: async () => undefined,
+    demandCheckout: async () => {},
     configAbove: async () => undefined,
   }
 }

@@ -12,6 +12,7 @@ const filesWith = (repository: string | undefined, storedObjects: string | undef
   secret: () => undefined,
   repository: async () => undefined,
   remoteRepository: async () => storedObjects,
+  demandCheckout: async () => {},
   configAbove: async () => above,
 })
 

@@ -94,6 +94,7 @@ describe('the query of an alert', () => {
       ],
       [ofSql(''), `${path}.sql: "" is not accepted; accepted: at least 1 character`],
       [ofSql('INSERT INTO t VALUES (1)'), `${path}.sql: "INSERT INTO t VALUES (1)" is not a SELECT`],
+      [ofSql('SELECT 1; DROP TABLE t'), `${path}.sql: "SELECT 1; DROP TABLE t" has more than one statement`],
       [ofSql('SELECT 1', { connectionId: 'x' }), `${path}.connectionId: "x" cannot be combined with connection`],
       [ofSql('SELECT 1', { sqlTemplate: 'x' }), `${path}: "sqlTemplate" is an unknown field; did you mean "sql"?`],
       [ofSql('SELECT 1', { fillNulls: false }), `${path}.fillNulls: false is only for SQL with the interval`],
