@@ -135,7 +135,7 @@ describe('action.yml', () => {
 })
 
 describe('the JSON Schemas', () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const ajv = new Ajv2020({ strict: false, strictSchema: true, validateFormats: false })
   ajv.addSchema(JSON.parse(read('schemas/observability.schema.json')), 'observability.schema.json')
 
   it('the JSON Schemas are JSON Schemas', () =>

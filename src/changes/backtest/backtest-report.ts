@@ -123,7 +123,7 @@ const omissions =
 const valueColumns = {
   'Notifies at': ({ next }: BacktestedAlert) => describeTimes(next),
   'Windows (█ breaches)': ({ next }: BacktestedAlert) => trusted(next?.sparkline ?? ''),
-  '> Values': ({ next }: BacktestedAlert) => next?.fact,
+  Values: ({ next }: BacktestedAlert) => next?.fact,
 }
 
 export function reviewBlocks(alerts: readonly BacktestedAlert[], days: number): Part {
@@ -145,7 +145,7 @@ export function reviewBlocks(alerts: readonly BacktestedAlert[], days: number): 
 export function backtestBlocks(alerts: readonly BacktestedAlert[]): Part {
   if (alerts.length === 0) return undefined
   return [
-    table(undefined, alerts, {
+    table('Alerts', alerts, {
       Alert: ({ key }) => key,
       Now: ({ now }) => describeEstimate(now),
       'After the plan': ({ next }) => describeEstimate(next),

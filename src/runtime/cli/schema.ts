@@ -30,7 +30,7 @@ function withoutOwnMetadata(value: unknown): unknown {
   const isOwn = (key: string, item: unknown): boolean =>
     // Metadata of this project, which no validator knows.
     (['accepts', 'missing', 'group', 'setting', 'note'].includes(key) && typeof item === 'string') ||
-    ['aliases', 'synonyms', 'secret', 'commas', 'writeDefault', 'ref', 'clear', 'isLocal', 'toWire'].includes(key)
+    ['aliases', 'synonyms', 'secret', 'commas', 'writeDefault', 'ref', 'clear', 'isLocal', 'keepIfAbsent', 'toWire'].includes(key)
   const entries = Object.entries(value).filter(([key, item]) => !isOwn(key, item))
   // The server's default is the default for the author of a file.
   return Object.fromEntries(entries.map(([key, item]) => [key === 'serverDefault' ? 'default' : key, withoutOwnMetadata(item)]))

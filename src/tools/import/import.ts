@@ -98,7 +98,7 @@ async function runImport(context: ImportContext, given: Input): Promise<Result> 
     return [{ ...outcome, key: claimKey({ name: outcome.title, noun: 'dashboard' }, dashboardKeys) }]
   })
   if (rules.length + dashboards.length === 0)
-    throw inputError('files', paths.length === 0 ? 'match no file' : 'have no dashboards and no alert rules')
+    throw inputError('files', paths.length === 0 ? `no file matches ${given.files.join(', ')}` : 'have no dashboards and no alert rules')
   const outcomes = await Promise.all(rules.map((rule) => translateRule(rule, choices, context.sqlFunctions)))
   const checked = given.check ? await compareAll(context, outcomes) : []
   const imported = outcomes.map((outcome, i): Imported => {
