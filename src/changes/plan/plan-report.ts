@@ -275,15 +275,36 @@ function changeBlocks(objects: readonly PlannedObject[], newSlos: readonly NewSl
   const entries = [...alike.map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
   const [first, second] = created
   const diff: Block = { kind: 'diff', lines: joinEntries(entries), places: entries.flatMap(({ place }) => (place ? [place] : [])) }
-  if (first === undefined) return [diff]
+  const fields =
+    first && `All fields of ${second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`
+  const withSql = sides === undefined ? others.filter((object) => sqlOfSlo(object).length > 0) : []
   return [
     diff,
-    {
-      kind: 'details',
-      title: `All fields of ${second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`,
-      blocks: [{ kind: 'diff', lines: joinEntries(created.map(({ summary: _, ...object }) => toEntry([object]))) }],
-    },
+    ...foldEntries(
+      fields,
+      created.map(({ summary: _, ...object }) => object),
+    ),
+    ...foldEntries(
+      withSql.length === 0
+        ? undefined
+        : `SQL of ${firstOf(
+            3,
+            withSql.map(({ key }) => `dashboard ${key}`),
+          )}`,
+      withSql.map((object) => ({ ...object, fields: sqlOfSlo(object), madeFrom: undefined })),
+    ),
   ]
+}
+
+const foldEntries = (title: string | undefined, objects: readonly PlannedObject[]): readonly Block[] =>
+  title === undefined
+    ? []
+    : [{ kind: 'details', title, blocks: [{ kind: 'diff', lines: joinEntries(objects.map((object) => toEntry([object]))) }] }]
+
+/** Queries of a dashboard that follow what the file says about the SLO, which its other fields show. */
+function sqlOfSlo({ madeFrom, origin, fields }: PlannedObject) {
+  const sql = madeFrom !== undefined && origin === 'files' ? fields.filter(({ path }) => path.endsWith('.sqlTemplate')) : []
+  return sql.length < fields.length ? sql : []
 }
 
 const joinEntries = (entries: readonly Entry[]): readonly DiffLine[] =>
@@ -308,7 +329,8 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   const why = action === 'update' && origin !== undefined && sides === undefined ? [spellOrigin(origin, sinceWhen(object))] : []
   const instances = others.flatMap(({ instance }) => instance ?? [])
   const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${firstOf(10, instances)}`]
-  const shown = summary === undefined ? fields : []
+  const isFolded = new Set<unknown>(sides === undefined ? sqlOfSlo(object) : [])
+  const shown = summary === undefined ? fields.filter((field) => !isFolded.has(field)) : []
   return {
     lines: [
       toHead(action, [kindLabels[kind], key, key === name ? '' : JSON.stringify(name)], where),

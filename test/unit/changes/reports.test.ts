@@ -173,6 +173,22 @@ describe('the report of a plan', () => {
     expect(renderMarkdown(composeBlocks(plan.report(result).blocks))).toContain('+     name: Errors')
   })
 
+  it('folds the queries that follow the declaration of an SLO, and no others', () => {
+    const about = { path: 'tiles["About"].config.markdown', before: '99%', after: '99.5%' }
+    const sql = { path: 'tiles["Budget"].config.sqlTemplate', before: 'SELECT 1', after: 'SELECT 2' }
+    const made = { kind: 'dashboard', action: 'update', madeFrom: 'slos.shop', origin: 'files', fields: [about, sql] } as const
+    const ofBudget = (more: Partial<PlannedObject>) =>
+      linesOf(plan, resultOf([object('shop.slo', { ...made, ...more })])).filter((line) => /Budget|SQL of/.test(line))
+    expect(ofBudget({})).toEqual(['SQL of dashboard shop.slo: see the summary of the run'])
+    const inline = ['~     tiles["Budget"].config.sqlTemplate: SELECT 1 → SELECT 2']
+    expect(ofBudget({ origin: 'service' })).toEqual(inline)
+    expect(ofBudget({ origin: 'both' })).toEqual(inline)
+    expect(ofBudget({ madeFrom: undefined })).toEqual(inline)
+    expect(ofBudget({ fields: [sql] })).toEqual(inline)
+    const folded = renderMarkdown(composeBlocks(plan.report(resultOf([object('shop.slo', made)])).blocks))
+    expect(folded.split('<details>')[1]).toContain('tiles["Budget"].config.sqlTemplate: SELECT 1 → SELECT 2')
+  })
+
   it('shows equal changes of instances once, with their number', () => {
     const create = (key: string, summary: string) => {
       const fields = [{ path: 'tags', after: [key, 'prod'].toSorted() }]
