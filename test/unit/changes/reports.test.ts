@@ -176,7 +176,13 @@ describe('the report of a plan', () => {
   it('folds the queries that follow the declaration of an SLO, and no others', () => {
     const about = { path: 'tiles["About"].config.markdown', before: '99%', after: '99.5%' }
     const sql = { path: 'tiles["Budget"].config.sqlTemplate', before: 'SELECT 1', after: 'SELECT 2' }
-    const made = { kind: 'dashboard', action: 'update', madeFrom: 'slos.shop', origin: 'files', fields: [about, sql] } as const
+    const made: Partial<PlannedObject> = {
+      kind: 'dashboard',
+      action: 'update',
+      madeFrom: 'slos.shop',
+      origin: 'files',
+      fields: [about, sql],
+    }
     const ofBudget = (more: Partial<PlannedObject>) =>
       linesOf(plan, resultOf([object('shop.slo', { ...made, ...more })])).filter((line) => /Budget|SQL of/.test(line))
     expect(ofBudget({})).toEqual(['SQL of dashboard shop.slo: see the summary of the run'])
