@@ -210,7 +210,7 @@ type IncompleteLists = StoredObjects['incompleteLists']
 export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
   const emptied = kindNames.filter((name) => {
     const declared = changes.filter(({ kind }) => kind === name)
-    return declared.length > 0 && declared.every(({ stored }) => stored === undefined)
+    return declared.length > 0 && declared.every((one) => one.stored === undefined && !('candidates' in one && one.candidates))
   })
   const reason =
     'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'
