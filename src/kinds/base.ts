@@ -227,11 +227,16 @@ export const adoptedIds = (value: z.output<typeof adopt> | false): readonly Adop
     return [base === undefined || declared === undefined ? { id } : { id, base, declared }]
   })
 
-export function toAdoptedId(kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string {
-  // The marker is a part of the base, so that the entry counts until the next write of the object.
-  const base = baseText([coveredAsDeclared(kind, kind.toBody(stored), desired), markerText(kind, stored)])
-  return `${stored.id}@${base}.${declared}`
-}
+// The marker is a part of the base, so that the entry counts until the next write of the object.
+const entryBaseOf = (kind: BasedKind, body: Body, desired: Body, stored: StoredObject) =>
+  baseText([coveredAsDeclared(kind, body, desired), markerText(kind, stored)])
+
+export const toAdoptedId = (kind: BasedKind, stored: StoredObject, desired: Body, declared: string): string =>
+  `${stored.id}@${entryBaseOf(kind, kind.toBody(stored), desired, stored)}.${declared}`
+
+/** Whether the object was as declared when it got this base, and had the marker that it still has: no run wrote it since. */
+export const wasAsDeclared = (base: string | undefined, { kind, stored, declared }: CurrentObject, desired: Body): boolean =>
+  base === entryBaseOf(kind, declared, desired, stored)
 
 /** Replaces the digest `before` of the declaration by `after`, in the entry of `adopt` for this id. An entry with another digest stays. */
 export function withDeclaredDigest(value: unknown, id: string, before: string, after: string): unknown {

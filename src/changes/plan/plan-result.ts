@@ -237,7 +237,7 @@ async function describe(change: Change): Promise<PlannedObject> {
 /** The outcome of what differs: of an alert that is as declared, the tile with its query. */
 function outcomeInFile({ action }: PlannedObject, outcome: Outcome, outcomes: readonly Outcome[]): Outcome {
   if (action === 'unchanged' && isSuccess(outcome.became)) return { ...outcome, became: 'unchanged' }
-  if (action !== 'update' || (outcome.became !== 'unchanged' && outcome.became !== 'marked')) return outcome
+  if (action !== 'update' || !['unchanged', 'marked', 'adopted'].includes(outcome.became)) return outcome
   const { became, message } = outcomes.find(({ change }) => change.id === outcome.change.desired?.dashboardId) ?? outcome
   return { ...outcome, became, message }
 }

@@ -7,7 +7,7 @@ import { requestTimeoutMs } from '../../platform/api/requester.ts'
 import { type Diagnostic, diagnosticOf, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { capitalize, pluralOf, quote } from '../../platform/core/text.ts'
+import { capitalize, pluralOf } from '../../platform/core/text.ts'
 import {
   type Change,
   type Create,
@@ -104,9 +104,9 @@ export function findTwinsOfCreated(
     const holders = (lists[kind.name]?.byToken.get(token) ?? []).filter(({ stored }) => !deleted.has(stored.id))
     if (token === undefined || holders.length < 2) return []
     const ids = holders.map(({ stored }) => stored.id).join(', ')
-    const what = kind.ownership === 'marker' ? `the ownership marker ${token}` : `the identity "${quote(token, 60)}"`
+    const what = kind.ownership === 'marker' ? 'ownership marker' : 'identity'
     const cause = `two runs at the same time, or a copy. ${capitalize(adviseOnTwins(kind, canPatch, repairCommand))}`
-    const message = `${what} is on ${holders.length} ${pluralOf(kind.label)} (${ids}): ${cause}. See ${concurrentRunsPage}`
+    const message = `${addressOf(change)}: ${holders.length} ${pluralOf(kind.label)} have this ${what} (${ids}): ${cause}. See ${concurrentRunsPage}`
     return [{ ...diagnosticOf(twinRules, 'duplicate-marker', { file: sections[kind.name] }, message), page: concurrentRunsPage }]
   })
 }

@@ -9,6 +9,7 @@ import {
   isReference,
   isSecret,
   outsideBase,
+  wasAsDeclared,
   withoutCommon,
 } from '../../kinds/base.ts'
 import {
@@ -113,7 +114,7 @@ function compare(pair: ExistingPair, body: Body, sides: BodyPair, context: Objec
     const isBaseLatest = marker === undefined || !isMarkerFree(context) || isAsBase(marker.base, current) !== false
     return { ...common, isBaseLatest, fields: [] }
   }
-  const base = fits ? { isStored: true, declared: entry.declared } : readBase(marker, entry, current)
+  const base = fits ? { isStored: true, declared: entry.declared } : readBase(marker, entry, current, common)
   const isDeclared = base?.declared === digest
   const { fields, newDefaults: filledIn } = isDeclared
     ? withoutCommon(kind, sides, context.common())
@@ -139,9 +140,15 @@ function withoutStoredForm(compared: ComparedObject, { declared, found }: Existi
   return { ...compared, fields, dropped, origin: fields.length === 0 ? undefined : 'references' }
 }
 
-/** The base of the marker; without one, that of an entry that does not fit any more. */
-function readBase(marker: StoredMarker | undefined, entry: AdoptedId | undefined, current: CurrentObject) {
-  if (marker !== undefined) return { isStored: isAsBase(marker.base, current), declared: marker.digest }
+/** The base of the marker; without one, or since a pull of this file, that of an entry that does not fit any more. */
+function readBase(
+  marker: StoredMarker | undefined,
+  entry: AdoptedId | undefined,
+  current: CurrentObject,
+  { body, digest }: Pick<ComparedObject, 'body' | 'digest'>,
+) {
+  const isPulled = entry?.declared === digest && wasAsDeclared(entry.base, current, body)
+  if (marker !== undefined && !isPulled) return { isStored: isAsBase(marker.base, current), declared: marker.digest }
   return entry?.base === undefined ? undefined : { isStored: isAsBase(entry.base, current, true), declared: entry.declared }
 }
 

@@ -55,7 +55,7 @@ export const holdStep = ({ change, pair }: HeldStep, { reason, remedies }: Hold)
   },
 ]
 
-/** If the file is as applied, what it names was renamed or deleted since. */
+/** If the file is as applied, what it names was renamed or deleted since, or something else got the name. */
 export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]): Held {
   const prefix = addressOf(step.change)
   const short = (message: string) => (message.startsWith(prefix) ? message.slice(prefix.length).replace(/^(?:\.|: )/, '') : message)
@@ -66,7 +66,7 @@ export function holdUnresolved(step: HeldStep, unresolved: readonly Diagnostic[]
     ...(step.pair?.declared.unresolved && { fields: [], isBlocked: true, origin: undefined }),
   }
   if (held.isError) return held
-  const reason = toText([why.reason, 'What is missing was renamed or deleted in the service since the last apply'])
+  const reason = toText([why.reason, 'Since the last apply, it was renamed or deleted in the service, or another one got the name'])
   return { ...held, origin: 'service', reason, remedies: ['after a rename, run pull to write the new name'] }
 }
 

@@ -12,6 +12,7 @@ import { type Change, isDifference, isHeld, isWrite, type Plan } from '../decide
 import { isAboutHeld } from '../decide/hold.ts'
 import { compareLocations } from '../declarations/declarations.ts'
 import type { StoredObjects } from '../plan/stored-objects.ts'
+import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
 import { changesInFiles } from '../query-alerts/query-changes.ts'
 import { type Draft, excludedAs, type PulledObject, type PullInput, withAdoptions, withFiles } from './draft.ts'
 import { type Edit, editFile } from './edit-yaml.ts'
@@ -209,8 +210,8 @@ type IncompleteLists = StoredObjects['incompleteLists']
 /** An empty list may be a mistake of the server, which would end every change and remove every declaration of the kind. */
 export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredObjects): IncompleteLists {
   const emptied = kindNames.filter((name) => {
-    const declared = changes.filter(({ kind }) => kind === name)
-    return declared.length > 0 && declared.every(({ stored }) => stored === undefined)
+    const declared = changes.filter((one) => one.kind === name && !('madeFrom' in one && isMadeForQueries(one)))
+    return declared.length > 0 && declared.every((one) => one.stored === undefined && !('candidates' in one && one.candidates))
   })
   const reason =
     'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'

@@ -93,7 +93,7 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
   const isRenamed = own.some(({ path }) => path === 'name')
   const fields = [...query.filter(({ path }) => !isRenamed || path !== tileName), ...own]
   if (query.length === 0 || change.action === 'create' || change.action === 'release') return { ...change, fields }
-  const isMarked = change.action === 'unchanged' || change.action === 'mark'
+  const isMarked = change.action === 'unchanged' || change.action === 'mark' || change.action === 'adopt'
   const ofAlert: Origin | undefined =
     change.action === 'unchanged' ? 'service' : isMarked ? 'files' : 'origin' in change ? change.origin : undefined
   const isBoth = ofAlert === 'files' && (ofDashboard === 'service' || ofDashboard === 'both')

@@ -465,6 +465,9 @@ describe('prune of alerts with a query', () => {
       const of = (where: string, threshold = 10) => file({ alerts: { errors: { ...errors, query: count(where), threshold } } })
       await one.apply(of('SeverityText:fatal'))
       expect((await one.apply(of('SeverityText:error'))).objects).toMatchObject([{ key: 'errors', action: 'update', outcome: 'updated' }])
+      const renamed = { errors: { ...errors, previousKey: 'old', query: count('SeverityText:error'), threshold: 10 } }
+      await one.apply(file({ alerts: { old: { ...renamed.errors, previousKey: 'errors', query: count('SeverityText:fatal') } } }))
+      expect((await one.apply(file({ alerts: renamed }))).objects).toMatchObject([{ key: 'errors', action: 'update', outcome: 'updated' }])
       const [tile] = boards().flatMap(({ tiles }) => tiles)
       Object.assign(tile ?? {}, { config: { ...tile?.config, select: [{ aggFn: 'count', where: 'SeverityText:warn' }] } })
       const originOf = async (content: object) => (await one.plan(file(content))).objects.map(({ origin }) => origin)

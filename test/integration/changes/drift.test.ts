@@ -195,7 +195,7 @@ describe('drift', () => {
       const found = await drift(content)
       expect(found, what).toMatchObject({ exitCode: 10, reason: expect.stringContaining('shop/drift has drifted: ') })
       expect(found.text, what).toContain(
-        'was renamed or deleted in the service since the last apply. After a rename, run pull to write the new name',
+        'Since the last apply, it was renamed or deleted in the service, or another one got the name. After a rename, run pull to write the new name',
       )
       expect(found.text, what).toContain(name)
       expect((await run('plan', content)).exitCode, what).toBe(0)

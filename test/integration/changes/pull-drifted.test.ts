@@ -140,6 +140,17 @@ describe('a pull of drift', () => {
     expect((await run('apply', {}, secrets, raised)).document).toMatchObject({ unchanged: 4, toMark: 0 })
   })
 
+  it('a pull of drift finds the next change of a dashboard, too, whose marker no apply renews', async () => {
+    let content = text
+    for (const h of [7, 8]) {
+      set(dashboard(), { tiles: dashboard().tiles.map((tile) => ({ ...tile, h })) })
+      const { document, files } = await run('pull', { only: 'drifted' }, {}, content)
+      expect(document, `height ${h}`).toMatchObject({ updated: 1, leftOut: 0 })
+      content = files[0]?.content ?? ''
+      expect((await run('apply', {}, secrets, content)).document).toMatchObject({ status: 'pass', unchanged: 4, toMark: 0 })
+    }
+  })
+
   it('a pull with only: declared keeps a change of the service, and adds no object of others', async () => {
     raise()
     expect((await run('pull', { only: 'declared' })).document).toMatchObject({ updated: 1, added: 0 })

@@ -106,8 +106,8 @@ describe('sources as code', () => {
     const ids = created().map(({ id }) => id)
     expect(ids).toHaveLength(2)
     expect(first.document.diagnostics).toEqual([expect.objectContaining({ rule: 'duplicate-marker' })])
-    const [message] = JSON.stringify(first.document.diagnostics).match(/on 2 sources[^"]*/) ?? []
-    expect(message).toMatch(new RegExp(`^on 2 sources \\(${ids.join(', ')}\\)`))
+    const [message] = JSON.stringify(first.document.diagnostics).match(/2 sources have[^"]*/) ?? []
+    expect(message).toMatch(new RegExp(`^2 sources have this identity \\(${ids.join(', ')}\\)`))
     expect(message).toContain('a source is never deleted. In the web app, delete the one that you do not need')
     const { document } = await apply({ repair: 'duplicates' })
     expect(document).toMatchObject({ status: 'warn', changed: false })

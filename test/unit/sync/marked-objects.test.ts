@@ -86,7 +86,9 @@ describe('a marker on two objects', () => {
   it('a marker on two objects is a diagnostic with every id', () => {
     const [diagnostic, ...others] = duplicates(change, 'a', 'b', 'c')
     expect(diagnostic).toMatchObject({ rule: 'duplicate-marker', severity: 'error', location: { file: 'alerts' } })
-    expect(diagnostic?.message).toMatch(/^the ownership marker .*errors is on 3 alerts \(a, b, c\): two runs at the same time, or a copy/)
+    expect(diagnostic?.message).toMatch(
+      /^alerts\.errors: 3 alerts have this ownership marker \(a, b, c\): two runs at the same time, or a copy/,
+    )
     expect(others).toEqual([])
   })
 
