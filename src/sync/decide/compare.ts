@@ -28,6 +28,7 @@ import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '..
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'
+import { labelsOf } from '../query-alerts/query-changes.ts'
 import type { Create, Delete, Held, Origin, Release, Update } from './change.ts'
 import type { Facts } from './facts.ts'
 import { hold } from './hold.ts'
@@ -84,7 +85,7 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
     object: takeover === undefined ? 'ours' : isUnmarked ? 'unmarked' : 'of a former owner',
     differs: fields.length === 0 ? 'nowhere' : isMarked && isEqualButMarker(kind, body, found.stored) ? 'in the marked text' : 'yes',
     changed: origin ?? 'unknown',
-    isMade: declared.madeFrom !== undefined || declared.queries !== undefined,
+    isMade: declared.madeFrom !== undefined || isOnlyOfQueries(compared, pair),
     canMark: isDecided || isMarkerFree(context),
     // With an earlier digest, the next edit in the web app would count as one of the files.
     isMarkerLatest:
@@ -94,6 +95,13 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
         (found.marker?.digest === digest || (isBaseInFile && !isMarkerFree(context)))),
     isWrittenAgain: whyWrittenAgain(body, context) !== undefined,
   }
+}
+
+/** Whether a write loses nothing but what the tiles of queries have, which are as the alerts say. */
+function isOnlyOfQueries({ body, fields }: ComparedObject, { declared, found }: ExistingPair): boolean {
+  if (declared.queries === undefined) return false
+  const labels = [...labelsOf({ desired: body, stored: found.stored }, declared.queries).keys()]
+  return fields.every(({ path, before }) => before === undefined || labels.some((label) => path.startsWith(`${label}.`)))
 }
 
 /** By the base of the entry in `adopt`, where the object is still as it was, and else by that of the marker. */

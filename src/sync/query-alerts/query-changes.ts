@@ -63,7 +63,10 @@ const isMachinery = (change: Exclude<Change, Delete | Held>, left = change.field
   'madeFrom' in change && isMadeForQueries(change) && (change.action === 'create' || left.length === 0)
 
 /** By the paths of their tiles: with the stored name, or for a new tile the name in the file. */
-function labelsOf({ desired, stored, keptTiles }: Change, queries: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+export function labelsOf(
+  { desired, stored, keptTiles }: Pick<Change, 'desired' | 'stored' | 'keptTiles'>,
+  queries: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> {
   const before = new Map(listOf(stored?.tiles).map(({ id, name }) => [id, name]))
   const tiles = withoutKept(listOf(desired?.tiles), keptTiles).flatMap(({ id, name }) => {
     const key = queries.get(String(name))
@@ -96,8 +99,8 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
   const isMarked = change.action === 'unchanged' || change.action === 'mark' || change.action === 'adopt'
   const ofAlert: Origin | undefined =
     change.action === 'unchanged' ? 'service' : isMarked ? 'files' : 'origin' in change ? change.origin : undefined
-  const isBoth = ofAlert === 'files' && (ofDashboard === 'service' || ofDashboard === 'both')
-  const origin = isBoth ? 'both' : ofAlert
+  // Where both sides changed the dashboard, a person may have changed another tile.
+  const origin = ofAlert !== 'files' ? ofAlert : ofDashboard === 'service' ? 'both' : ofDashboard === 'both' ? 'unknown' : ofAlert
   return { ...change, fields, ...(isMarked && { action: 'update' as const }), ...(origin !== undefined && { origin }) }
 }
 

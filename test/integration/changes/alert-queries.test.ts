@@ -473,7 +473,7 @@ describe('prune of alerts with a query', () => {
       const originOf = async (content: object) => (await one.plan(file(content))).objects.map(({ origin }) => origin)
       expect(await originOf(of('SeverityText:error')['observability/a.yml'])).toEqual(['service'])
       expect(await originOf(of('SeverityText:error', 20)['observability/a.yml'])).toEqual(['both'])
-      expect(await originOf(of('SeverityText:info')['observability/a.yml'])).toEqual(['both'])
+      expect(await originOf(of('SeverityText:info')['observability/a.yml'])).toEqual(['unknown'])
       Object.assign(alertNamed(errors.name) ?? {}, { threshold: 33 })
       const content = of('SeverityText:info', 12)
       expect(await one.plan(content)).toMatchObject({ toHold: 1 })
@@ -500,7 +500,8 @@ describe('prune of alerts with a query', () => {
       Object.assign(shop()?.tiles.find(({ name }) => name === slow.name) ?? {}, { containerId: shop()?.containers?.[0]?.id, y: 4 })
       const left = { name: 'Shop', tiles: [own] }
       for (const query of [slow.query, { ...slow.query, source: 'Tracs' }]) {
-        const files = file({ dashboards: { shop: left }, alerts: { slow: { ...on, query } } })
+        // The person moved the tile, and the file drops the row.
+        const files = await decided(one.plan, file({ dashboards: { shop: left }, alerts: { slow: { ...on, query } } }))
         await one.apply(files)
         expect(shop()?.tiles.map(({ name, containerId }) => [name, containerId])).toEqual([
           [own.name, undefined],
@@ -522,7 +523,7 @@ describe('prune of alerts with a query', () => {
       for (const [i, name] of [errors.name, slow.name].entries())
         Object.assign(shop()?.tiles.find((tile) => tile.name === name) ?? {}, { containerId: raw.containers[i]?.id, x: 8, y: 0 })
       expect(await one.plan(files)).toMatchObject(emptyPlan)
-      const left = file({ dashboards: { shop: { name: 'Shop', tiles: [own] } }, alerts })
+      const left = await decided(one.plan, file({ dashboards: { shop: { name: 'Shop', tiles: [own] } }, alerts }))
       await one.apply(left)
       const places = shop()?.tiles.map(({ containerId, x, y }) => JSON.stringify([containerId, x, y])) ?? []
       expect([new Set(places).size, places.filter((place) => place.includes('one') || place.includes('two'))]).toEqual([3, []])
@@ -666,6 +667,32 @@ describe('a dashboard that alerts with a query name', () => {
         ['alert', 'errors', 'unchanged'],
         ['alert', 'more', 'create'],
       ])
+    }))
+
+  it('W21: is held where a person changed a tile of the file, or added one, and the file changed, and not for new queries', () =>
+    site(async (one) => {
+      const tile = { name: 'Own', w: 24, h: 3, config: { displayType: 'markdown', markdown: 'x' } }
+      const board = { name: 'Checkout', tags: ['t'], tiles: [tile] }
+      const files = (dashboard: object, more: object = {}) =>
+        file({ dashboards: { checkout: { ...board, ...dashboard } }, alerts: { errors: inBoard, ...more } })
+      await one.apply(files({}))
+      const stored = () => serviceOf(emulator()).dashboards.find(({ name }) => name === 'Checkout')
+      const before = structuredClone(stored()?.tiles)
+      const edits = [
+        () => Object.assign(stored()?.tiles[0]?.config ?? {}, { markdown: 'theirs' }),
+        () => stored()?.tiles.push({ ...others, y: 9 } as never),
+      ]
+      for (const edit of edits) {
+        edit()
+        const edited = structuredClone(stored())
+        const applied = await one.apply(files({ name: 'Renamed' }))
+        expect(applied.objects.map(({ key, action, origin }) => [key, action, origin])).toEqual([
+          ['checkout', 'held', 'both'],
+          ['errors', 'unchanged', undefined],
+        ])
+        expect(stored()).toEqual(edited)
+        Object.assign(stored() ?? {}, { tiles: structuredClone(before) })
+      }
     }))
 
   it('shows the queries below its own tiles, and loses one only with prune', () =>
