@@ -113,7 +113,7 @@ async function readTime({ original, rules, moments }: Comparison, table: ListedT
   const read = [first, ...(first?.isKey ? [] : others.slice(0, 3))].map(async (time) => {
     const groups = time ? await readGroups(original, { table, time, columns: [], key: ageKey(ages), where: [] }) : []
     const dated = groups.filter(isDated)
-    const stepMs = Math.min(...dated.map((group) => group.stepMs))
+    const stepMs = dated.reduce((least, group) => Math.min(least, group.stepMs), Number.POSITIVE_INFINITY)
     // The step of the backup goes on after it.
     const cutMs = startOfStep(moments.backupMs, stepMs) - 1
     const reading: Reading = { table, time, columns, key: time ? ageKey({ ...ages, cutMs }) : '0', where: [] }
@@ -174,7 +174,7 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
   const [rows, restoredRows, valuedRows] = [sumBy(counted, 'rows'), sumBy(counted, 'restoredRows'), sumBy(valued, 'rows')]
   const [impossible = [], newer = []] = [otherAges.impossible, otherAges.newer].map((age) => ages.filter((one) => one.age === age))
   const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
-  const newest = counted.filter(({ age }) => age >= 0).toSorted((a, b) => a.age - b.age)
+  const newest = counted.filter(({ age, rows: n }) => age >= 0 && n > 0).toSorted((a, b) => a.age - b.age)
   return {
     ...{ reading, spanMs, isTimed: time !== undefined, rows, restoredRows, valuedRows },
     ...{ isEqual: others.length === 0, values: onlyGroups(values, valued) },
@@ -188,7 +188,7 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
     /** The backup has newer rows, so the times are not those of the rows. */
     isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
     /** The newest groups with 20 rows, without those within newestWithin. */
-    newest: newest.filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
+    newest: newest.slice(0, 20).filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
   }
 }
 
@@ -196,7 +196,7 @@ type Proof = Awaited<ReturnType<typeof prove>>
 
 /** About 24 random hours, and the newest. Another backup has others. */
 function sampleHours(reading: Reading, spanMs: number, dated: Pairs, seed: string): Reading {
-  const newestMs = Math.max(...dated.map((one) => one.newestMs))
+  const newestMs = dated.reduce((latest, one) => Math.max(latest, one.newestMs), Number.NEGATIVE_INFINITY)
   const ageMs = dated.reduce((sum, one) => sum + one.rows * (newestMs - one.newestMs), 0) / sumBy(dated, 'rows')
   // All hours are about twice as many as those of the mean age.
   const oneOf = Math.max(1, Math.round((2 * ageMs) / spanMs / 24))
