@@ -9,6 +9,7 @@ import type { ChecksFile } from './checks-file.ts'
 import { type ComparedPart, type ComparedTable, fail, maybe, pass, passes, skipped, unknown, usualShare, warn } from './restore-rules.ts'
 import {
   ageKey,
+  assignedColumns,
   byHash,
   comparedValue,
   type Group,
@@ -256,7 +257,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const judged = { ...facts, ...judgeProof(proof, rules) }
   if (proof.isEqual || kept >= usualShare * rows) return judged
   const own = (await readChanges(original)).filter((one) => one.database === table.database && one.table === table.name)
-  const updated = new Set(own.flatMap(({ command }) => command.replace(/ WHERE .*/s, '').split(/\W+/)))
+  const updated = new Set(own.flatMap(({ command }) => assignedColumns(command)))
   const [theirs, ours] = await Promise.all([readDefaults(original, values), readDefaults(restored, values)])
   const empty = columns.find((_, i) => (ours[i] ?? 0) >= 0.99 && (theirs[i] ?? 1) < 0.5)
   if (empty !== undefined) {
