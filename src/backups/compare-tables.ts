@@ -174,7 +174,7 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
   const [rows, restoredRows, valuedRows] = [sumBy(counted, 'rows'), sumBy(counted, 'restoredRows'), sumBy(valued, 'rows')]
   const [impossible = [], newer = []] = [otherAges.impossible, otherAges.newer].map((age) => ages.filter((one) => one.age === age))
-  const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
+  const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !(whole && isEqual))
   const newest = counted.filter(({ age, rows: n }) => age >= 0 && n > 0).toSorted((a, b) => a.age - b.age)
   return {
     ...{ reading, spanMs, isTimed: time !== undefined, rows, restoredRows, valuedRows },
@@ -186,8 +186,10 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
     /** Rows without a time may be newer. */
     undated: sumBy(undated, 'rows'),
     newer: sumBy(newer, 'rows'),
-    /** The backup has newer rows, so the times are not those of the rows. */
-    isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
+    /** The backup has newer rows, so the times are not those of the rows. No hour of a sample has rows without a time. */
+    isOtherTime:
+      sumBy([...impossible, ...(whole ? [] : undated)], 'restoredRows') >
+      (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
     /** The newest groups with 20 rows, without those within newestWithin. */
     newest: newest.slice(0, 20).filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
   }
@@ -239,7 +241,7 @@ async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<Retu
   }
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
-  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
+  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'rows of the backup are not from before it' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
 }
