@@ -9,6 +9,7 @@ import type { ChecksFile } from './checks-file.ts'
 import { type ComparedPart, type ComparedTable, fail, maybe, pass, passes, skipped, unknown, usualShare, warn } from './restore-rules.ts'
 import {
   ageKey,
+  assignedColumns,
   byHash,
   comparedValue,
   type Group,
@@ -113,7 +114,7 @@ async function readTime({ original, rules, moments }: Comparison, table: ListedT
   const read = [first, ...(first?.isKey ? [] : others.slice(0, 3))].map(async (time) => {
     const groups = time ? await readGroups(original, { table, time, columns: [], key: ageKey(ages), where: [] }) : []
     const dated = groups.filter(isDated)
-    const stepMs = Math.min(...dated.map((group) => group.stepMs))
+    const stepMs = dated.reduce((least, group) => Math.min(least, group.stepMs), Number.POSITIVE_INFINITY)
     // The step of the backup goes on after it.
     const cutMs = startOfStep(moments.backupMs, stepMs) - 1
     const reading: Reading = { table, time, columns, key: time ? ageKey({ ...ages, cutMs }) : '0', where: [] }
@@ -173,8 +174,8 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
   const lost = others.length === 0 ? 0 : estimateLost(await readPairs(sample))
   const [rows, restoredRows, valuedRows] = [sumBy(counted, 'rows'), sumBy(counted, 'restoredRows'), sumBy(valued, 'rows')]
   const [impossible = [], newer = []] = [otherAges.impossible, otherAges.newer].map((age) => ages.filter((one) => one.age === age))
-  const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !isEqual)
-  const newest = counted.filter(({ age }) => age >= 0).toSorted((a, b) => a.age - b.age)
+  const undated = counted.filter(({ age, isEqual }) => age === otherAges.undated && !(whole && isEqual))
+  const newest = counted.filter(({ age, rows: n }) => age >= 0 && n > 0).toSorted((a, b) => a.age - b.age)
   return {
     ...{ reading, spanMs, isTimed: time !== undefined, rows, restoredRows, valuedRows },
     ...{ isEqual: others.length === 0, values: onlyGroups(values, valued) },
@@ -185,10 +186,12 @@ async function prove({ original, restored, seed }: Comparison, reading: Reading,
     /** Rows without a time may be newer. */
     undated: sumBy(undated, 'rows'),
     newer: sumBy(newer, 'rows'),
-    /** The backup has newer rows, so the times are not those of the rows. */
-    isOtherTime: sumBy(impossible, 'restoredRows') > (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
+    /** The backup has newer rows, so the times are not those of the rows. No hour of a sample has rows without a time. */
+    isOtherTime:
+      sumBy([...impossible, ...(whole ? [] : undated)], 'restoredRows') >
+      (1 - usualShare) * (sumBy(ages, 'restoredRows') - sumBy(newer, 'restoredRows')),
     /** The newest groups with 20 rows, without those within newestWithin. */
-    newest: newest.filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
+    newest: newest.slice(0, 20).filter((_, i) => sumBy(newest.slice(0, i), 'rows') < 20),
   }
 }
 
@@ -196,7 +199,7 @@ type Proof = Awaited<ReturnType<typeof prove>>
 
 /** About 24 random hours, and the newest. Another backup has others. */
 function sampleHours(reading: Reading, spanMs: number, dated: Pairs, seed: string): Reading {
-  const newestMs = Math.max(...dated.map((one) => one.newestMs))
+  const newestMs = dated.reduce((latest, one) => Math.max(latest, one.newestMs), Number.NEGATIVE_INFINITY)
   const ageMs = dated.reduce((sum, one) => sum + one.rows * (newestMs - one.newestMs), 0) / sumBy(dated, 'rows')
   // All hours are about twice as many as those of the mean age.
   const oneOf = Math.max(1, Math.round((2 * ageMs) / spanMs / 24))
@@ -238,7 +241,7 @@ async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<Retu
   }
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
-  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'the backup has newer rows' : 'no row is from before the backup'}`
+  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'rows of the backup are not from before it' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
 }
@@ -256,7 +259,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const judged = { ...facts, ...judgeProof(proof, rules) }
   if (proof.isEqual || kept >= usualShare * rows) return judged
   const own = (await readChanges(original)).filter((one) => one.database === table.database && one.table === table.name)
-  const updated = new Set(own.flatMap(({ command }) => command.replace(/ WHERE .*/s, '').split(/\W+/)))
+  const updated = new Set(own.flatMap(({ command }) => assignedColumns(command)))
   const [theirs, ours] = await Promise.all([readDefaults(original, values), readDefaults(restored, values)])
   const empty = columns.find((_, i) => (ours[i] ?? 0) >= 0.99 && (theirs[i] ?? 1) < 0.5)
   if (empty !== undefined) {

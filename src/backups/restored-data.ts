@@ -7,7 +7,7 @@ import { type SqlQuery, whyNoRows } from '../platform/api/sql-query.ts'
 import { dayMs, hourMs, minuteMs } from '../platform/core/durations.ts'
 import { causeOf } from '../platform/core/errors.ts'
 import { isExactNumber } from '../platform/core/json.ts'
-import { nameOfTable, quoteName } from '../platform/core/sql.ts'
+import { nameOfTable, quoteName, toTokens } from '../platform/core/sql.ts'
 import { compareText } from '../platform/core/text.ts'
 import { backupTime } from './checks-file.ts'
 
@@ -249,6 +249,18 @@ export async function readChanges(queried: Queried): Promise<z.output<typeof cha
 UNION ALL
 SELECT database, table, concat('UPDATE ', column) FROM system.parts_columns WHERE name LIKE 'patch-%' AND modification_time > ${backupTime}`
   return changeRows.safeParse(await query(queried, { sql, isOwn: true })).data ?? []
+}
+
+/** `UPDATE a = f(b, 'c'), d = e WHERE …` assigns a and d. A list in brackets assigns nothing. */
+export function assignedColumns(command: string): readonly string[] {
+  const words = toTokens(command).filter((token) => token.trim() !== '')
+  // The server may put the whole change in brackets.
+  let depth = command.startsWith('(') ? -1 : 0
+  return words.flatMap((word, i) => {
+    depth += /^[([]$/.test(word) ? 1 : /^[)\]]$/.test(word) ? -1 : 0
+    const isAssigned = depth === 0 && /^(?:UPDATE|COLUMN|,)$/.test(words[i - 1] ?? '')
+    return isAssigned ? [word.replaceAll(/^`|`$|\\(.)/gs, '$1')] : []
+  })
 }
 
 /** The value of a query with one row and one column, or why there is none. */

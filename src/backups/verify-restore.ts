@@ -211,7 +211,7 @@ function sumUp(tables: readonly ComparedTable[]) {
 function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult) {
   const all = tables.filter(({ isDatabase }) => !isDatabase)
   const { compared, sum } = sumUp(all)
-  const others = all.filter((table) => table.outcome === 'pass' && !compared.includes(table)).length
+  const others = all.filter((table) => table.outcome === 'pass' && table.rows === undefined).length
   const [valued, restored] = [sum((one) => one.valuedRows), sum((one) => one.restoredRows)]
   const columns = sum((one) => one.leftOutColumns?.length)
   const more = restored - identicalRows - keyRows

@@ -124,6 +124,14 @@ describe('a restore', () => {
     const { document } = await verifyRestore(emulator(), id, { clock: clock.current })
     expect(document.restoreMinutes).toBeCloseTo(4.5, 1)
   })
+
+  it('R4: is judged when an answer has more groups than a call has arguments', async () => {
+    const { id } = restore(emulator())
+    const groups = Array.from({ length: 130_000 }, (_, i) => [i, 0, 0, 0, 0, 1].map(String))
+    const text = JSON.stringify({ meta: [], data: [{ total: 0, groups }], rows: 1 })
+    emulator().addFault({ match: { path: '/run' }, nth: 3, effect: { kind: 'body', text } })
+    expect(rowsOf(await verifyRestore(emulator(), id))['default.otel_logs']).toMatch(/^pass/)
+  })
 })
 
 describe('a restore is never verified', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeCheck, judgeRestore, meaningOf } from '../../../src/backups/restore-rules.ts'
-import { timeColumnsOf } from '../../../src/backups/restored-data.ts'
+import { assignedColumns, timeColumnsOf } from '../../../src/backups/restored-data.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 
 it('the time of rows is a column that is never NULL, in a key, with a time of day, and the first of those', () => {
@@ -21,6 +21,19 @@ it('the time of rows is a column that is never NULL, in a key, with a time of da
   ]
   expect(timeColumnsOf(columns).map(({ name }) => name)).toEqual(['time', 'day', 'created', 'updated', 'birth', 'deleted'])
 })
+
+it('V13: a change updates the columns that it assigns, and not those that it reads, or that its texts name', () =>
+  forEachEntry<[string, readonly string[]]>(
+    [
+      ["(UPDATE a = if(b = 1, c, [d, e = 2]), `f g` = 'h, i = 3 WHERE j', `k\\`l` = 4 WHERE m IN (5, n))", ['a', 'f g', 'k`l']],
+      ['UPDATE a = (b, c), d = 1 IN PARTITION tuple() WHERE 1', ['a', 'd']],
+      ['UPDATE a', ['a']],
+      ['(MATERIALIZE COLUMN a)', ['a']],
+      ['MATERIALIZE INDEX a', []],
+      ['(DELETE WHERE a = 1)', []],
+    ],
+    (command, columns) => expect(assignedColumns(command)).toEqual(columns),
+  ))
 
 type Check = Parameters<typeof judgeCheck>[0]
 
