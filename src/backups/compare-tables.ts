@@ -44,7 +44,10 @@ type JudgedTable = Omit<ComparedTable, 'name'>
 export async function compareTables(comparison: Comparison): Promise<ComparedTable[]> {
   const lists = await Promise.all([listTables(comparison.original), listTables(comparison.restored)]).catch(orUnknown)
   if ('outcome' in lists) return [{ name: 'tables', ...lists }]
-  const [listed, found] = lists
+  const [all, found] = lists
+  // A database is as its tables are.
+  const filled = new Set(all.flatMap(({ database, name }) => (name === '' ? [] : database)))
+  const listed = all.filter(({ database, name }) => name !== '' || !filled.has(database))
   const twins = new Map(found.map((table) => [table.key, table]))
   const compared: ComparedTable[] = []
   const judge = async ([i, table]: readonly [number, ListedTable]): Promise<void> => {
@@ -224,7 +227,7 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
     return unknown(`${words}, and no time shows which rows are newer than the backup; compare it by a check, or list it in tables.ignore`)
   const more = restoredRows - kept
   const hasMore = more > (1 - usualShare) * restoredRows
-  const reason = `${identical(proof)}${hasMore ? `; ${plural(more, 'restored row')} are no longer in the original` : ''}`
+  const reason = `${identical(proof)}${hasMore ? `; ${plural(more, 'restored row')} more than the original has` : ''}`
   if (kept < usualShare * rows || hasMore) return warn(reason)
   return kept < rows ? { outcome: 'pass', reason } : pass
 }

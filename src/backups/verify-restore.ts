@@ -221,7 +221,7 @@ function scopeOf({ tables, rows, identicalRows, keyRows }: RestoreResult) {
     keyRows > 0 && `, ${formatRatio(keyRows / rows)} in their keys only (${plural(compared.filter((one) => one.keyRows).length, 'table')})`,
     valued < rows && `, by the values of ${formatRatio(valued / rows)} of the rows and the counts of all`,
     columns > 0 && `, without ${plural(columns, 'column')} that cannot be compared`,
-    more > (1 - usualShare) * restored && `; ${formatRatio(more / restored)} of the restored rows are no longer in the original`,
+    more > (1 - usualShare) * restored && `; ${formatRatio(more / restored)} of the restored rows are more than the original has`,
   ]
   return parts.filter(Boolean).join('')
 }
