@@ -26,13 +26,13 @@ async function compareEmulator(dialect: Dialect): Promise<{ readonly count: numb
 }
 
 describe('the emulator', () => {
-  it('answers as self-hosted HyperDX does', { tags: 'slow' }, async () => {
+  it('answers as self-hosted HyperDX does', async () => {
     const { count, differences } = await compareEmulator('hyperdx')
     expect(differences).toBe('')
     expect(count).toBe(cases.length)
   })
 
-  it('answers as HyperDX does behind the gateway of ClickHouse Cloud', { tags: 'slow' }, async () => {
+  it('answers as HyperDX does behind the gateway of ClickHouse Cloud', async () => {
     const { count, differences } = await compareEmulator('clickhouse-cloud')
     expect(differences).toBe('')
     expect(count).toBe(cases.filter(({ dialects }) => dialects?.includes('clickhouse-cloud') !== false).length)

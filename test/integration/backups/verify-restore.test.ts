@@ -203,7 +203,7 @@ describe('a restore is never verified', () => {
       },
     ))
 
-  it('V13: when an answer about rows is null or empty, or lacks its groups: none of these is a zero', { tags: 'slow' }, () =>
+  it('V13: when an answer about rows is null or empty, or lacks its groups: none of these is a zero', () =>
     forEachEntry(
       [
         '[]',
@@ -225,10 +225,9 @@ describe('a restore is never verified', () => {
           expect(rowsOf(ran)['default.otel_logs'], service).toMatch(/^unknown not compared: .*the answer has an unexpected form$/)
         }
       },
-    ),
-  )
+    ))
 
-  it('V13: without a row to compare, and without a table', { tags: 'slow' }, async () => {
+  it('V13: without a row to compare, and without a table', async () => {
     const { id } = restore(emulator())
     const original = serviceOf(emulator())
     original.tables = original.tables.map((table) => ({ ...table, untilMs: table.fromMs - 1 }))

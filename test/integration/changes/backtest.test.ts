@@ -675,7 +675,7 @@ describe('the queries of a plan', () => {
     }
   })
 
-  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', { tags: 'slow' }, async () => {
+  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', async () => {
     const many = Array.from({ length: 105 }, (_, i) => tile(`T${i}`, [{ aggFn: 'count', where: `ServiceName:s${i}` }]))
     const alerts = Object.fromEntries(many.map(({ name }) => [`a-${String(name).toLowerCase()}`, alert(String(name), { tile: name })]))
     const ran = await invokeText({

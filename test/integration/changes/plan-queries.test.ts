@@ -129,7 +129,7 @@ describe('the raw SQL of a plan', () => {
     ],
   }
 
-  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', { tags: 'slow' }, async () => {
+  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', async () => {
     for (const dialect of ['hyperdx', 'clickhouse-cloud'] as const)
       for (const [name, [config, begin]] of Object.entries(cases)) {
         // ClickHouse Cloud does not shorten an answer.

@@ -259,7 +259,7 @@ describe('a slow query of an SLO', () => {
   const warnings = ({ diagnostics }: Awaited<ReturnType<Site['plan']>>): readonly string[] =>
     diagnostics.map(({ rule, severity, location, message }) => `${severity} ${rule} line ${location.line}: ${message}`)
 
-  it('a slow query of an SLO is a warning of the plan', { tags: 'slow' }, () =>
+  it('a slow query of an SLO is a warning of the plan', () =>
     on(async (one) => {
       const advice = 'Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table'
       for (const [elapsedMs, expected] of [
@@ -275,8 +275,7 @@ describe('a slow query of an SLO', () => {
         // The long window of the ticket.
         expect(asked.every((sql) => sql.includes(String(3 * 86_400_000)))).toBe(true)
       }
-    }),
-  )
+    }))
 
   it('W4: a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
     await on((one) => one.plan(files), { isFork: true })

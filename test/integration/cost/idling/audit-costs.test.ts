@@ -357,9 +357,7 @@ describe('an audit with a key that lacks a permission', () => {
     expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
   })
 
-  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', {
-    tags: 'slow',
-  }, async () => {
+  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', async () => {
     const [organization] = emulator().store.organizations
     if (organization === undefined) throw new Error('the demo has an organization')
     const { usage } = organization
