@@ -54,9 +54,9 @@ export async function findDeclarations(
 ): Promise<FoundDeclarations> {
   const { paths, skipped } = await files.find(globs, 'files')
   const isEmpty = paths.length === 0
-  if (isEmpty) await files.demandCheckout('files')
   const found = new Set(paths.flatMap(withDirectories))
   const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !found.has(plainPath(glob)))
+  if (isEmpty && missing.length > 0) await files.demandCheckout('files')
   if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
     const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
     const advice =
