@@ -9,6 +9,7 @@ import { type CloudService, type CommandLineFault, useCommandLine } from '../../
 import { forEachEntry } from '../../support/corpus.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
 import { type RunnableJob, runJobs } from '../../support/run-workflow.ts'
+import { sample } from '../../support/seeds.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
@@ -146,21 +147,24 @@ it('a restore drill creates nothing unless the newest backup is good, and delete
 
 it('W19: a restore drill stops and deletes nothing but the service of its run, wherever the command line fails, and reports what is left', () =>
   forEachEntry<[string, CommandLineFault, boolean]>(
-    [
-      ['the create answers with an error, and is done', { at: 'create', isDone: true }, true],
-      ['the query endpoint fails', { at: 'query-endpoint' }, false],
-      ['the delete fails', { at: 'delete' }, true],
-      ['the service has no tag', { at: 'get', of: 'created', answer: (own) => Object.assign(own, { tags: [] }) }, true],
-      // It has the tag when it is stopped, and not when it is deleted.
-      ['the service has the tag of another drill', { at: 'get', of: 'created', answer: retag }, true],
+    sample<[string, CommandLineFault, boolean]>(
       [
-        'the service is deleted with the tag of another drill',
-        { at: 'get', of: 'created', answer: (own) => (own.state === 'stopped' ? retag(own) : own) },
-        true,
+        ['the create answers with an error, and is done', { at: 'create', isDone: true }, true],
+        ['the query endpoint fails', { at: 'query-endpoint' }, false],
+        ['the delete fails', { at: 'delete' }, true],
+        ['the service has no tag', { at: 'get', of: 'created', answer: (own) => Object.assign(own, { tags: [] }) }, true],
+        // It has the tag when it is stopped, and not when it is deleted.
+        ['the service has the tag of another drill', { at: 'get', of: 'created', answer: retag }, true],
+        [
+          'the service is deleted with the tag of another drill',
+          { at: 'get', of: 'created', answer: (own) => (own.state === 'stopped' ? retag(own) : own) },
+          true,
+        ],
+        ['the answer about the service is empty', { at: 'get', of: 'created', prints: '' }, true],
+        ['the answer is about the original', { at: 'get', of: 'created', answer: (own) => ({ ...own, id: demo.services.checkout }) }, true],
       ],
-      ['the answer about the service is empty', { at: 'get', of: 'created', prints: '' }, true],
-      ['the answer is about the original', { at: 'get', of: 'created', answer: (own) => ({ ...own, id: demo.services.checkout }) }, true],
-    ],
+      3,
+    ),
     async (_, fault, isLeft) => {
       const { drill: job, leftovers, left, services, calls, issue } = await drill(fault)
       expect(job?.result).toBe('failure')
