@@ -107,6 +107,10 @@ describe('a wrong layout', () => {
       { rows: Array.from({ length: 51 }, (_, i) => ({ name: `R ${i}`, tiles: [] })) },
       expect.stringMatching(/dashboards\.d\.rows: .* must have at most 50 rows with a name$/),
     ],
+    [
+      { containers: [{ id: 'c', title: 'C', tabs: Array.from({ length: 21 }, (_, i) => ({ id: `${i}`, title: 'T' })) }] },
+      expect.stringMatching(/dashboards\.d\.containers.*\.tabs: .* at most 20 items$/),
+    ],
     [tile({ at: [0, 0, 25, 6] }), 'dashboards.d.tiles["A"].at[2]: 25 is not accepted; accepted: at most 24'],
     [tile({ at: '0 0 12 6' }), 'dashboards.d.tiles["A"].at: "0 0 12 6" is not accepted; accepted: [x, y, w, h], such as [0, 0, 12, 6]'],
     [tile({ at: [0, 0, 12, 6], w: 6 }), 'dashboards.d.tiles["A"].at: [0,0,12,6] cannot be combined with w'],
