@@ -108,6 +108,14 @@ describe('a wrong layout', () => {
       expect.stringMatching(/dashboards\.d\.rows: .* must have at most 50 rows with a name$/),
     ],
     [
+      { containers: Array.from({ length: 51 }, (_, i) => ({ id: `${i}`, title: 'C' })) },
+      expect.stringMatching(/dashboards\.d\.containers: .* at most 50 items$/),
+    ],
+    [
+      { tiles: Array.from({ length: 501 }, (_, i) => ({ name: `T ${i}`, config })) },
+      expect.stringMatching(/dashboards\.d\.tiles: .* at most 500 items$/),
+    ],
+    [
       { containers: [{ id: 'c', title: 'C', tabs: Array.from({ length: 21 }, (_, i) => ({ id: `${i}`, title: 'T' })) }] },
       expect.stringMatching(/dashboards\.d\.containers.*\.tabs: .* at most 20 items$/),
     ],
