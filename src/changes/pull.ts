@@ -232,7 +232,7 @@ async function findRejected(plan: Plan, answers: ServerAnswers, asking: ServerCh
   const rejected = new Map<string, string>()
   for (const change of plan.changes) {
     const { kind } = change
-    if (!isTakeover(change) || !isChecked(change) || asking.kinds[kind].validate === undefined) continue
+    if (!isTakeover(change) || !isChecked(change)) continue
     const identity = identityOf(kind, change.id)
     if (!answers.has(identity)) {
       const invalid = (await checkChange(change, asking)) ?? []

@@ -241,7 +241,10 @@ describe('doctor', () => {
         ` found, and the last evaluation of 1 of 2 managed alerts failed:\n"Slow" (${stored('Slow').id}): ${words.replace('its last evaluation failed with ', '')}`,
       ),
     })
+    const all = serviceOf(emulator()).alerts
+    all.push(...Array.from({ length: 10 }, (_, i) => ({ ...stored('Slow'), id: `65f5e4a35eedc0de000000f${i}` })))
     const failed = await run('doctor')
+    expect(alertCheck(failed)).toMatchObject({ detail: expect.stringMatching(/failed:(?:\n"Slow" .*){10}\n… and 1 more$/) })
     expect([failed.exitCode, failed.document.status, failed.document.healthy]).toEqual([10, 'fail', false])
     expect(failed.reason).toBe('1 of 9 checks failed: alerts.')
     const ignored = await run('doctor', content, { 'on-failed-evaluation': 'ignore' })

@@ -82,6 +82,8 @@ it('W17: an adoption writes only the marker, and every field that the API does n
     const before = withoutTags(stored)
     serviceOf(emulator()).alerts.push({ ...theirs, dashboardId: stored.id, tileId: 'promql' } as Alert)
     const files = afterPull({}, await one.pull({}))
+    // The server is not asked about what is not stored again.
+    expect(emulator().requests.filter(({ path }) => path.endsWith('/validate'))).toEqual([])
     const fatal = { alerts: { fatal: { name: 'Fatal', dashboard: { name: 'By hand' }, tile: 'First', ...watching } } }
     Object.assign(files, { 'fatal.json': fatal })
     const planned = await one.plan(files)
@@ -284,7 +286,10 @@ it('W17: fails the object with the reason where the tool refuses a tile against 
     await one.apply(fileWith())
     const before = structuredClone(stored)
     const from = writes().length
-    const issues = [{ path: ['tile', 'config', 'select', 0, 'aggFn'], message: 'A newer rule.' }]
+    const issue = { path: ['tile', 'config', 'select', 0, 'aggFn'], message: 'A newer rule.' }
+    const ofType = { path: ['tile', 'config', 'displayType'], message: 'Another type.' }
+    const unionErrors = [[ofType, issue], [], [issue]].map((all) => ({ issues: all }))
+    const issues = [{ message: 'No path.' }, { path: ['tile'] }, { path: ['tile'], message: 'No type.', unionErrors }]
     const text = `MCP error -32602: Input validation error: Invalid arguments for tool clickstack_patch_dashboard: ${JSON.stringify(issues)}`
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text }], isError: true } })
     emulator().addFault({ match: { path: '/mcp' }, effect: { kind: 'body', text: body } })

@@ -566,6 +566,7 @@ describe('a server without patches', () => {
     ]
     ;[store.alerts, store.savedSearches] = [[], []]
     const files = ['odd', 'gone', 'right'].map((key) => `  ${key}: { name: ${key}, previousKey: ${key}-before, tiles: [] }`)
+    files.push('  new: { name: new, tiles: [] }')
     await withSite(old(), 'hyperdx', async (site) => {
       const { objects } = await site.pull({ 'observability/a.yml': ['dashboards:', ...files].join('\n') })
       const advice = 'Correct it in the web app, then pull again'
@@ -575,7 +576,10 @@ describe('a server without patches', () => {
         ['odd', 'left-out', refused(`Expected integer, received float (${places})`)],
         ['gone', 'left-out', refused(`Could not find the following source IDs: ${id('9')}`)],
         ['right', 'updated', undefined],
+        ['new', 'missing', undefined],
       ])
+      // Not about what pull has not taken over.
+      expect(old().requests.filter(({ path }) => path.endsWith('/validate'))).toHaveLength(3)
     })
   })
 })

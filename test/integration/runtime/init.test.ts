@@ -106,6 +106,9 @@ describe('the next steps of init', () => {
   it('give the key of a restore drill to its environment only', async () => {
     const { stdout } = await init(['restore-drill'])
     expect(stdout).toMatch(/Make the environment with required reviewers, .*\n +restore-drill\n/)
+    const [, ...exported] = commandsIn(stdout, 'export')
+    expect(exported.at(-1)).toBe('WATCHKEEPER_SQL_KEY_SECRET=…')
+    expect(exported).toEqual(exported.toSorted())
     expect(commandsIn(stdout, 'gh').filter((line) => line.includes('secret'))).toEqual([
       'secret set RESTORE_DRILL_API_KEY_ID --env restore-drill',
       'secret set RESTORE_DRILL_API_KEY_SECRET --env restore-drill',
@@ -120,9 +123,9 @@ describe('the next steps of init', () => {
 
   it('ignore a secret in a comment', () => {
     const inBrackets = (text: string): string => `$\{{ ${text} }}`
-    const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nb: ${inBrackets('vars.PLACE')} # ids\n`
+    const workflow = `# x: ${inBrackets('secrets.WEBHOOK')}\na: ${inBrackets('secrets.KEY')}\nid: ${inBrackets('secrets.ID')}\nb: ${inBrackets('vars.PLACE')} # ids\n`
     expect(needsOf([workflow])).toEqual({
-      secrets: ['KEY'],
+      secrets: ['ID', 'KEY'],
       variables: new Map([['PLACE', 'PLACE']]),
       environments: [],
     })

@@ -61,3 +61,9 @@ it('a result that is too large for an output is written to its file in pieces, a
     if (count === 20_000) expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(100_000)
   }
 })
+
+it('a result of up to 512 KiB, with the end of its line, is an output as it is', () => {
+  const outputOf = (size: number) => toResultTexts({ operation: 'plan', status: 'error', failureReason: `ü${'x'.repeat(size)}` }).forOutput
+  const room = 512 * 1024 - Buffer.byteLength(`${outputOf(0)}\n`)
+  expect([room, room + 1].map((size) => outputOf(size).includes('truncated'))).toEqual([false, true])
+})

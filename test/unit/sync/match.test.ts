@@ -109,7 +109,7 @@ describe('an object that is not clear', () => {
 })
 
 describe('an object of the same name that belongs to somebody', () => {
-  const markedBy = (marker: string) => withAlerts({ id: 'x', name: 'Errors', note: `watchkeeper: ${marker} 0a1b2c` })
+  const markedBy = (marker: string, name = 'Errors') => withAlerts({ id: 'x', name, note: `watchkeeper: ${marker} 0a1b2c` })
 
   it('an object of the same name that belongs to somebody is an error while this project owns nothing: it may have been renamed', () => {
     const plan = planOf(
@@ -140,9 +140,14 @@ describe('an object of the same name that belongs to somebody', () => {
   })
 
   it('an object of the same name that belongs to somebody is a warning where this project owns something', () => {
-    const plan = planOf(declared, markedBy('other/project errors'))
+    const name = 'x'.repeat(200)
+    const plan = planOf({ ...declared, alerts: { errors: { ...declared.alerts.errors, name } } }, markedBy('other/project errors', name))
     expect(plan.diagnostics).toMatchObject([
-      { rule: 'other-project', severity: 'warning', message: expect.stringContaining('; a second one will be created') },
+      {
+        rule: 'other-project',
+        severity: 'warning',
+        message: expect.stringMatching(/named "x{60}…[^"]*" .*; a second one will be created/),
+      },
     ])
   })
 

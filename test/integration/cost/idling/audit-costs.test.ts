@@ -83,7 +83,8 @@ describe('an audit of services', () => {
     expect(text).toContain('Awake hours per day (3 services together)')
   })
 
-  it('finds a service that may not sleep, with the command that changes it', async () => {
+  it('finds a service that may not sleep, with the command that changes it, before what saves nothing', async () => {
+    serviceOf(emulator(), 'checkout').tags = []
     serviceOf(emulator(), 'search').idleScaling = false
     const { findings, document } = await audit()
     expect(findings).toEqual([
@@ -93,6 +94,7 @@ describe('an audit of services', () => {
         low: '0',
         command: `clickhousectl cloud service scale ${id} --idle-scaling true --idle-timeout-minutes 15`,
       }),
+      expect.objectContaining({ rule: 'no-tags', name: 'checkout' }),
     ])
     expect(Number(findings[0]?.high)).toBeGreaterThan(10)
     expect(document.status).toBe('warn')

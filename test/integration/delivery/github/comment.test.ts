@@ -208,9 +208,10 @@ describe('the pull request', () => {
     expect(own().map(({ on }) => on)).toEqual([12])
   })
 
-  it('the pull request of an event without one, such as a push, is the open one with that head commit', async () => {
+  it('the pull request of an event without one, such as a push, is the first open one with that head commit', async () => {
     const commit = 'b'.repeat(40)
     github().store.pulls = [
+      { number: 23, state: 'open', commits: [commit] },
       { number: 20, state: 'closed', commits: [commit] },
       { number: 21, state: 'open', commits: [commit, 'c'.repeat(40)] },
       { number: 22, state: 'open', commits: ['d'.repeat(40), commit] },

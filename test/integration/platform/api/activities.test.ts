@@ -45,9 +45,11 @@ describe('the list of activities', () => {
       at('2026-11-02T00:00:00Z', 'SERVICE_IDLE'),
       at('2026-11-02T00:00:00Z', 'service_awaken'),
     ]
-    for (const answer of [oldestFirst, oldestFirst.toReversed()]) {
+    const types = ['service_create', 'service_idle', 'service_awaken']
+    const last = at('2026-11-03T00:00:00Z', 'last')
+    for (const answer of [oldestFirst, oldestFirst.toReversed(), [...oldestFirst.slice(0, 1), last, ...oldestFirst.slice(1)]]) {
       const { activities } = await read(await start(), 60, JSON.stringify({ result: answer }))
-      expect(activities.map(({ type }) => type)).toEqual(['service_create', 'service_idle', 'service_awaken'])
+      expect(activities.map(({ type }) => type)).toEqual(answer.includes(last) ? [...types, 'last'] : types)
     }
   })
 

@@ -152,6 +152,18 @@ describe('createPacer', () => {
     expect(pacer.quota()).toEqual({ limit: 10, remaining: 10 })
   })
 
+  it('waits for the window that ends first, also when its answer comes last', async () => {
+    const clock = createVirtualClock()
+    const pacer = createPacer(clock, documented)
+    const [first, second] = [await pacer.admit(admit), await pacer.admit(admit)]
+    const headersOf = (reset: string): Headers => ({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1', 'x-ratelimit-reset': reset })
+    await clock.sleep(10_100)
+    second.settle({ status: 200, headers: headersOf('9.9') })
+    first.settle({ status: 200, headers: headersOf('0.5') })
+    await pacer.admit(admit)
+    expect(clock.elapsedMs()).toBe(10_650)
+  })
+
   it('keeps to 10 requests in any 10 seconds when the server announces no limit', async () => {
     const clock = createVirtualClock()
     const pacer = createPacer(clock, documented)

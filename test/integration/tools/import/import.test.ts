@@ -102,11 +102,12 @@ alerts:
     await importFile('rules.yml')
     expect((await importFile('rules.yml')).exitCode).toBe(0)
     await importFile('corpus.yml', '--allow-partial')
+    await writeFile(join(directory, 'observability/copy.yml'), await read('observability/shop.yml'))
     for (const file of ['checkout', 'shop']) await writeFile(join(directory, `observability/${file}.yml`), 'alerts: {}\n')
     const { exitCode, stderr } = await importFile('*.yml', '--allow-partial')
     const several =
-      'already has other content in observability/shop.yml, other content in observability/checkout.yml; remove what you did not edit and run import again, or'
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(several)])
+      /already has other content in observability\/shop\.yml, other content in observability\/checkout\.yml(?:, \S+ in observability\/copy\.yml){8} and \d+ more; remove what you did not edit and run import again, or/
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(several)])
     expect(await read('observability/checkout.yml')).toBe('alerts: {}\n')
     await importFile('rules.yml', '--directory', 'a[b]')
     await writeFile(join(directory, 'a[b]/checkout.yml'), 'alerts: {}\n')
@@ -275,6 +276,10 @@ alerts:
     const uncompared = await check('--directory', 'uncompared')
     expect([uncompared.exitCode, uncompared.stdout]).toEqual([0, expect.stringContaining('2 rules could not be compared')])
     expect(uncompared.stdout).toContain('not compared: ')
+    const service = serviceOf(emulator)
+    service.connections = service.connections.flatMap((one) => Array.from({ length: 11 }, (_, i) => ({ ...one, name: `c${i}` })))
+    const listed = '"Default" is not a connection of the server, which has c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 and 1 more'
+    expect((await check('--directory', 'absent')).stderr).toContain(listed)
   })
 
   it('writes the alerts of tiles beside their dashboard', async () => {

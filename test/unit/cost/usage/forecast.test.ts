@@ -78,6 +78,14 @@ describe('forecastSpend', () => {
     },
   )
 
+  it('forecastSpend learns from the last 93 days', () => {
+    const learnedFrom = (days: number) => {
+      const known = daySeries(addDays('2026-06-20' as Day, -days), days, () => 10)
+      return expected(forecastOf(known, '2026-06-21')).learnedFromDays
+    }
+    expect([92, 93, 94, 150].map(learnedFrom)).toEqual([92, 93, 93, 93])
+  })
+
   it('forecastSpend has a weekday pattern only with two weeks of data', () => {
     const seen = (days: number) => expected(forecast(truths['weekly pattern'] ?? (() => 0), '2026-06-09', days - 8)).isWeekdayAware
     expect([seen(13), seen(14)]).toEqual([false, true])

@@ -107,6 +107,18 @@ describe('a wrong layout', () => {
       { rows: Array.from({ length: 51 }, (_, i) => ({ name: `R ${i}`, tiles: [] })) },
       expect.stringMatching(/dashboards\.d\.rows: .* must have at most 50 rows with a name$/),
     ],
+    [
+      { containers: Array.from({ length: 51 }, (_, i) => ({ id: `${i}`, title: 'C' })) },
+      expect.stringMatching(/dashboards\.d\.containers: .* at most 50 items$/),
+    ],
+    [
+      { tiles: Array.from({ length: 501 }, (_, i) => ({ name: `T ${i}`, config })) },
+      expect.stringMatching(/dashboards\.d\.tiles: .* at most 500 items$/),
+    ],
+    [
+      { containers: [{ id: 'c', title: 'C', tabs: Array.from({ length: 21 }, (_, i) => ({ id: `${i}`, title: 'T' })) }] },
+      expect.stringMatching(/dashboards\.d\.containers.*\.tabs: .* at most 20 items$/),
+    ],
     [tile({ at: [0, 0, 25, 6] }), 'dashboards.d.tiles["A"].at[2]: 25 is not accepted; accepted: at most 24'],
     [tile({ at: '0 0 12 6' }), 'dashboards.d.tiles["A"].at: "0 0 12 6" is not accepted; accepted: [x, y, w, h], such as [0, 0, 12, 6]'],
     [tile({ at: [0, 0, 12, 6], w: 6 }), 'dashboards.d.tiles["A"].at: [0,0,12,6] cannot be combined with w'],

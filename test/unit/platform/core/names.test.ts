@@ -57,5 +57,8 @@ describe('nearestName', () => {
     expect(didYouMean('colour', known)).toBe('')
     expect(didYouMean('warn', known)).toBe('; did you mean "warn-budget"?')
     expect(didYouMean('on', [...known, 'on-error'])).toBe('')
+    const others = Array.from({ length: 199 }, (_, i) => `${i}`)
+    expect(didYouMean('bugdet', [...others, 'budget'])).not.toBe('')
+    expect(didYouMean('bugdet', [...others, 'other', 'budget'])).toBe('')
   })
 })

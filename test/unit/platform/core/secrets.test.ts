@@ -76,6 +76,10 @@ describe('createRedact', () => {
     expect(createRedact(['abcdefgh'])('xabcdefghx')).toBe('x***x')
   })
 
+  it('removes the longer of two secrets that begin alike', () => {
+    expect(createRedact(['abcdefgh', 'abcdefgh01'])('xabcdefgh01x')).toBe('x***x')
+  })
+
   it.each([
     ['the beginning', secret.slice(0, 12), '***'],
     ['the end', secret.slice(-14), '***'],

@@ -127,6 +127,9 @@ describe('createCopiedUrls', () => {
       redact(`the alert "${quote(`${url} and ${'more'.repeat(20)}`, length)}"`),
     )
     for (const text of shown) expect(text).not.toContain('k3J9xQ2mZ')
+    const long = `https://long.example/${'0123456789'.repeat(9)}`
+    copies.add([long])
+    expect([63, 64].map((length) => redact(long.slice(0, 'https://long.example'.length + length)).endsWith('***'))).toEqual([false, true])
     expect(redact('see https://hooks.example/v1/docs… and https://hooks.example/v2/k3J9xQ2mZ7pL5vR8…')).toContain(
       'v1/docs… and https://hooks.example/v2/k3',
     )

@@ -209,6 +209,15 @@ describe('a changed field', () => {
     ])
   })
 
+  it('pairs the most alike of up to 10,000 pairs, and none of more', () => {
+    const line = (i: number, end: string) => `${'- '.repeat(40)}${i} ${end}`
+    const shownOf = (removed: number, added: number) => {
+      const of = (sign: '-' | '+', count: number, end: string) => Array.from({ length: count }, (_, i) => ({ sign, text: line(i, end) }))
+      return linesOf({ path: 'x', before: 'a', after: 'b', lines: [...of('-', removed, 'old'), ...of('+', added, 'new')] })
+    }
+    expect([shownOf(1, 10_000), shownOf(1, 10_001)].map((lines) => lines[1]?.startsWith('-      …'))).toEqual([true, false])
+  })
+
   it('names both sides of a long text', () => {
     const sides = { before: 'service', after: 'file' }
     const shownOf = (before: unknown, after: unknown) =>

@@ -66,7 +66,7 @@ describe('renderMarkdown', () => {
         { kind: 'verdict', status: 'pass', line: say`A plan` },
         { kind: 'diff', lines },
         { kind: 'details', title: 'All fields', blocks: [{ kind: 'diff', lines }] },
-        { kind: 'paragraph', line: say`Apply deletes hidden parts.` },
+        { kind: 'paragraph', line: say`Apply deletes hidden parts.${trusted('!'.repeat(500))}` },
         table(2),
         { kind: 'footer', line: say`The end` },
       ],
