@@ -275,29 +275,22 @@ function changeBlocks(objects: readonly PlannedObject[], newSlos: readonly NewSl
   const entries = [...alike.map((group) => toEntry(group, sides)), ...newSlos.map(toSloEntry)]
   const [first, second] = created
   const diff: Block = { kind: 'diff', lines: joinEntries(entries), places: entries.flatMap(({ place }) => (place ? [place] : [])) }
-  const fields =
-    first && `All fields of ${second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`
   const withSql = sides === undefined ? others.filter((object) => sqlOfSlo(object).length > 0) : []
   return [
     diff,
     ...foldEntries(
-      fields,
+      `All fields of ${first && second === undefined ? `${kindLabels[first.kind]} ${first.key}` : `${created.length} new objects`}`,
       created.map(({ summary: _, ...object }) => object),
     ),
     ...foldEntries(
-      withSql.length === 0
-        ? undefined
-        : `SQL of ${firstOf(
-            3,
-            withSql.map(({ key }) => `dashboard ${key}`),
-          )}`,
+      `SQL of ${plural(withSql.length, 'dashboard')}`,
       withSql.map((object) => ({ ...object, fields: sqlOfSlo(object), madeFrom: undefined })),
     ),
   ]
 }
 
-const foldEntries = (title: string | undefined, objects: readonly PlannedObject[]): readonly Block[] =>
-  title === undefined
+const foldEntries = (title: string, objects: readonly PlannedObject[]): readonly Block[] =>
+  objects.length === 0
     ? []
     : [{ kind: 'details', title, blocks: [{ kind: 'diff', lines: joinEntries(objects.map((object) => toEntry([object]))) }] }]
 

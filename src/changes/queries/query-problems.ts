@@ -333,10 +333,7 @@ function rangeBefore(nowMs: number, interval: AlertInterval) {
   return { fromMs: untilMs - (lengthMs >= dayMs / 4 ? 7 : 1) * dayMs, untilMs }
 }
 
-/**
- * The values of alerts, and what they prove. `unknown` are those whose values nothing gives, and `late` those that were not asked for.
- * `reasons` say why alerts have no values.
- */
+/** The values of alerts, and what they prove. `unknown` are those whose values nothing gives, `late` those that were not asked for. */
 async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const found = new Map<Change, { readonly problems: readonly Diagnostic[]; readonly judgement: Judgement | undefined }>()
   const [late, unknown] = [new Set<Change>(), new Set(alerts.map(({ change }) => change))]

@@ -97,7 +97,7 @@ function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQu
   const [first = ''] = tokens
   if (!/^(?:select|with|\()$/i.test(first)) return 'is not a SELECT'
   // The server drops semicolons at the end.
-  if (tokens.findLastIndex((token) => token !== ';') > tokens.indexOf(';') && tokens.includes(';')) return 'has more than one statement'
+  if (tokens.some((token, i) => token !== ';' && tokens[i - 1] === ';')) return 'has more than one statement'
   const macro = tokens.find((token) => token.startsWith('$__') && !macros.includes(token.slice(3)))
   if (macro !== undefined) return `has the macro ${quote(macro, 40)}, which the server does not know; known: ${macros.join(', ')}`
   if (tokens.includes('$__sourceTable') && source === undefined && sourceId === undefined) return 'has $__sourceTable and needs a source'

@@ -185,7 +185,7 @@ describe('the report of a plan', () => {
     }
     const ofBudget = (more: Partial<PlannedObject>) =>
       linesOf(plan, resultOf([object('shop.slo', { ...made, ...more })])).filter((line) => /Budget|SQL of/.test(line))
-    expect(ofBudget({})).toEqual(['SQL of dashboard shop.slo: see the summary of the run'])
+    expect(ofBudget({})).toEqual(['SQL of 1 dashboard: see the summary of the run'])
     const inline = ['~     tiles["Budget"].config.sqlTemplate: SELECT 1 → SELECT 2']
     expect(ofBudget({ origin: 'service' })).toEqual(inline)
     expect(ofBudget({ origin: 'both' })).toEqual(inline)

@@ -126,8 +126,8 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
   const texts = files.map(({ text }) => text)
   const has = (part: string): boolean => texts.some((text) => text.includes(part))
   const { secrets, variables, environments } = needsOf(texts)
-  // By its name. No job outside of it can read the secret.
-  const environmentOf = (secret: string) => environments.find((one) => secret.startsWith(`${one.toUpperCase().replaceAll('-', '_')}_`))
+  // By its name. No job outside of the environment can read the secret.
+  const isIn = (secret: string) => (one: string) => secret.startsWith(`${one.toUpperCase().replaceAll('-', '_')}_`)
   const checks = files.flatMap(({ target, check, isNew }) => (check === undefined || !isNew ? [] : [[target, check] as const]))
   const names = [...secrets, ...variables.values()].sort()
   const known = Object.keys(settingsSchema.shape).map((name) => toEnvironmentName(toKebab(name)))
@@ -166,9 +166,7 @@ export function nextSteps(files: readonly NewFile[], env: Variables): readonly s
     environments.length > 0 && ['Make the environment with required reviewers, in Settings > Environments:', ...environments],
     secrets.length > 0 && [
       'Set the secrets. gh asks for each value. Or use Settings > Secrets and variables > Actions:',
-      ...secrets.map((name) =>
-        ['gh secret set', name, ...(environmentOf(name) === undefined ? [] : ['--env', environmentOf(name)])].join(' '),
-      ),
+      ...secrets.map((name) => [`gh secret set ${name}`, ...environments.filter(isIn(name))].join(' --env ')),
     ],
     variables.size > 0 && [
       'Set the variables, here or on the same page:',
