@@ -32,7 +32,7 @@ interface DeclaredValues {
 /** An object of one of these kinds, as a file declares it. */
 export type Declared<S extends KindName = KindName> = DeclaredObject<DeclaredValues[S], S>
 
-export interface ParsedObject<S extends KindName = KindName> {
+interface ParsedObject<S extends KindName = KindName> {
   readonly value: DeclaredValues[S]
   /** The path in the file of a path in the value. */
   toSpelled(path: readonly PropertyKey[]): readonly PropertyKey[]

@@ -212,11 +212,11 @@ function firstOfEach(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] 
   })
 }
 
-export interface RunConnection extends ApiConnection {
+interface RunConnection extends ApiConnection {
   readonly isUnencrypted: boolean
 }
 
-export function resolveConnection(settings: GivenSettings, scope: Scope, env: Variables) {
+function resolveConnection(settings: GivenSettings, scope: Scope, env: Variables) {
   const { values, names, sqlFunctions } = settings
   // What a connection needs is not known for a wrong profile.
   if (scope === 'none' || values.profile === undefined) return { diagnostics: [] }

@@ -180,7 +180,7 @@ export const decodeAll = (shape: Shape, values: Values): Values =>
   )
 
 /** The diagnostic is at the place of the value: an input, a variable, or a line of a file. `name` is in camelCase. */
-export type DiagnosticFor = (name: string, message: string) => Diagnostic
+type DiagnosticFor = (name: string, message: string) => Diagnostic
 
 /** Checks field by field, so that all problems are reported at once. */
 export function parseFields<T extends z.ZodObject>(schema: T, values: Values, diagnosticFor: DiagnosticFor) {

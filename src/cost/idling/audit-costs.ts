@@ -91,7 +91,6 @@ export const auditCosts = defineOperation({
     const namesOf = (service: ListedService) => [service.name, service.id, ...tagsOf(service).map((tag) => `tag:${tag}`)]
     const isMetBy = (service: ListedService) => (one: string) => namesOf(service).includes(one) || one.toLowerCase() === service.id
     const isAlwaysOn = (service: ListedService) => selectors.some(isMetBy(service))
-    const unmet = selectors.filter((one) => !read.services.some((service) => isMetBy(service)(one)))
     const idlers = facts.services.filter((service) => maySleep(service) && !isAlwaysOn(service))
     const listed = await Promise.all(
       idlers.map(
@@ -112,12 +111,11 @@ export const auditCosts = defineOperation({
       reason: `its tag ${drillTag} says that it is deleted soon`,
       isFailure: false,
     }))
-    const ofNobody = unmet.map((name) => ({
-      what: 'the exemption',
-      name,
-      reason: `no service has this name, id or tag${didYouMean(name, read.services.flatMap(namesOf))}`,
-      isFailure: true,
-    }))
+    const unmet = selectors.filter((one) => !read.services.some((service) => isMetBy(service)(one)))
+    const ofNobody = unmet.map((name) => {
+      const reason = `no service has this name, id or tag${didYouMean(name, read.services.flatMap(namesOf))}`
+      return { what: 'the exemption', name, reason, isFailure: true }
+    })
     return toResult({ ...audit, unchecked: [...audit.unchecked, ...ofDrills, ...ofNobody] }, given, facts)
   },
   judge: judgeAudit,

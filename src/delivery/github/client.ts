@@ -251,7 +251,7 @@ export async function* listAll<T>(
   throw new GitHubError({ detail: `the list has more than ${maxPages * perPage} entries` })
 }
 
-export function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
+function parseAnswer<T>(schema: z.ZodType<T>, data: unknown): T {
   const parsed = schema.safeParse(data)
   if (parsed.success) return parsed.data
   throw new GitHubError({ cause: 'unfit', detail: describeMismatch(parsed.error, 'the answer') })

@@ -222,7 +222,7 @@ export const tileConfig = z
 /** Display types of tiles with a condition of their own. */
 export const filteredTypes: readonly unknown[] = ['search', 'heatmap', 'event_patterns']
 
-export const isTimeSeries = (displayType: unknown): boolean => displayType === 'line' || displayType === 'stacked_bar'
+const isTimeSeries = (displayType: unknown): boolean => displayType === 'line' || displayType === 'stacked_bar'
 
 /**
  * A config as the tool for patches reads it: without the fields that it does not know, and with a language for each series.

@@ -147,7 +147,7 @@ const toTargets = (steps: readonly { readonly change: Create | Update | Held }[]
 
 type MatchedAlerts = ReturnType<typeof matchObjects<Declared<'alert'>>>
 
-export function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
+function assignTiles(matched: MatchedAlerts, facts: Facts, assumed: Assumed) {
   const tileOwners = findTileOwners(matched, facts, assumed)
   return { tileOwners, objects: keepProjectDashboard(withoutTilesOf(facts, assumed), facts, assumed, tileOwners) }
 }

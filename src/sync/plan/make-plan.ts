@@ -202,7 +202,7 @@ export interface ServerCheckContext {
 /** Limits the number of requests. Dashboards to adopt do not count, because each is adopted only once. */
 const maxCheckedDashboards = 20
 
-export async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext) {
+async function checkByServer(plan: Plan, objects: readonly Declared[], asking: ServerCheckContext) {
   // The server cannot check a reference to an object that does not exist yet.
   const written = plan.changes
     .filter(isChecked)

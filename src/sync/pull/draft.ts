@@ -41,7 +41,7 @@ export interface PullInput {
   readonly environment?: NamedEnvironment | undefined
 }
 
-export interface DraftInput extends PullInput {
+interface DraftInput extends PullInput {
   /** By `excludedAs`, with the reason. */
   readonly excluded: ReadonlyMap<string, string>
 }
@@ -60,7 +60,7 @@ export interface Draft {
   readonly unmet?: string
 }
 
-export interface DraftedFile {
+interface DraftedFile {
   readonly path: string
   readonly before: string | undefined
   readonly after: string

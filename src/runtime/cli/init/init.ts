@@ -99,7 +99,7 @@ async function writeKitFile(root: string, { target, text }: { readonly target: s
   }
 }
 
-export interface NewFile extends KitFile {
+interface NewFile extends KitFile {
   readonly text: string
   readonly isNew: boolean
 }
@@ -122,7 +122,7 @@ export function needsOf(texts: readonly string[]) {
   return { secrets: [...new Set(secrets)].sort(), variables: new Map([...variables].sort()), environments }
 }
 
-export function nextSteps(files: readonly NewFile[], env: Variables): readonly string[] {
+function nextSteps(files: readonly NewFile[], env: Variables): readonly string[] {
   const texts = files.map(({ text }) => text)
   const has = (part: string): boolean => texts.some((text) => text.includes(part))
   const { secrets, variables, environments } = needsOf(texts)
