@@ -29,7 +29,7 @@ interface ReviewAnswer<Result> {
   readonly tested?: ReadonlySet<string> | undefined
 }
 
-interface ReviewedPlan<Result> extends PlanningResult {
+export interface ReviewedPlan<Result> extends PlanningResult {
   readonly answers: Partial<Result>
   readonly tested: ReadonlySet<string>
 }
