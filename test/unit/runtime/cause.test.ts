@@ -14,6 +14,7 @@ it('the cause of a verdict is its first sentence up to the first figure of this 
     'budget team 7: shop. Inc exceeded',
   )
   expect(ofVerdict({ reasons: [say`the values of ${counted(2, 'rule')} differ`] })).toBe('failed')
+  expect(ofVerdict({ reasons: [say`Backups are late: ${counted(2, 'service')}`, say`others`] })).toBe('backups are late')
   expect(ofVerdict({ status: 'error', reasons: [say`${counted(2, 'object')} skipped`] })).toBe('did not complete')
   expect(ofVerdict({ status: 'pass', sentence: say`All is well` })).toBe('')
 })
