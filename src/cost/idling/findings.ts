@@ -1,5 +1,5 @@
 import type { Alert } from '../../kinds/alert/alert.ts'
-import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { hasTag, type ListedService } from '../../platform/api/services.ts'
 import type { LintSettings, Severity } from '../../platform/core/diagnostics.ts'
@@ -10,7 +10,7 @@ import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/records.ts'
 import type { AuditRule } from './audit-report.ts'
-import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
+import { coverageOf, monthDays, presentScheduleOf, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
 import {
   type CostFacts,
   type DailyCompute,
@@ -140,14 +140,14 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
     const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
     const scheduled = ownAlerts.flatMap((alert) => {
-      const schedule = scheduleOf(alert)
+      const schedule = presentScheduleOf(alert, facts.nowMs)
       return schedule === undefined ? [] : [{ alert, schedule }]
     })
     // A service with unknown awake times is awake at least as long as its alerts keep it awake.
     const day = { fromMs: 0, toMs: dayMs }
     const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
     // Alerts whose evaluations cover less of the awake time do not matter much.
-    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= 0.2)
+    const frequent = scheduled.filter((one) => coveredBy([one.schedule]) >= 0.2)
     if (frequent.length === 0) return undefined
     const schedules = frequent.map(({ schedule }) => schedule)
     const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
