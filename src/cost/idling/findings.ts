@@ -2,6 +2,7 @@ import type { Alert } from '../../kinds/alert/alert.ts'
 import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { hasTag, type ListedService } from '../../platform/api/services.ts'
+import { addDays } from '../../platform/core/dates.ts'
 import type { LintSettings, Severity } from '../../platform/core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
@@ -246,12 +247,12 @@ const percent = (share: number) => `${Math.round(share * 100)}%`
 
 export const unusedDays = 14
 
-/** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */
-function storageOf({ records }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
-  const days = records
-    .filter((record) => record.entityType === 'datawarehouse' && record.locked && (record.warehouseId ?? record.entityId) === warehouseId)
-    .map(({ total }) => total.toNumber())
-  return days.length === 0 ? undefined : { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
+/** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. Undefined if it cost nothing in a week. */
+function storageOf({ records, to }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
+  const own = records.filter((one) => one.entityType === 'datawarehouse' && (one.warehouseId ?? one.entityId) === warehouseId)
+  const days = own.filter(({ locked }) => locked).map(({ total }) => total.toNumber())
+  if (days.length === 0 || !own.some(({ date, total }) => date > addDays(to, -7) && total.gt(0))) return undefined
+  return { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
 }
 
 export function findStoppedWarehouses(services: readonly ListedService[], { usage }: CostFacts): readonly UnratedFinding[] {
