@@ -22,6 +22,7 @@ import { type GroupHistory, readHistory, requestsOfHistory, stepMs } from '../si
 import { environmentInput, inEnvironment } from '../sync/declarations/environment.ts'
 import { findDeclarations } from '../sync/declarations/find-declarations.ts'
 import { filesInput } from './inputs.ts'
+import { isTemporary } from './plan/evaluations.ts'
 import { judgeDiagnostics } from './plan/plan-report.ts'
 
 const percent = (what: string) => z.number().describe(what)
@@ -324,7 +325,9 @@ function nameSlo({ key, location }: Slo, thrown: unknown): WatchkeeperError {
     'If the answer names a column or a function, correct total, good or groupBy of this SLO. Otherwise, look at the log of the server.',
     ...rest.filter((line) => line !== thrown.advice),
   ].join('\n')
-  return new ApiError({ ...thrown, message })
+  // Another run does not cure a wrong condition.
+  const kind = what.startsWith('The API answered 500: ') && !isTemporary(what) ? 'refused' : thrown.kind
+  return new ApiError({ ...thrown, kind, message })
 }
 
 function toChecked({ key, value, location: { file, line } }: Slo, history: GroupHistory, endMs: number): CheckedSlo {

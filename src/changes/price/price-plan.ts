@@ -1,5 +1,7 @@
 import {
   type AlertPrice,
+  type AlertSchedule,
+  presentScheduleOf,
   priceAlerts,
   runningAlert,
   type ScheduleChange,
@@ -15,9 +17,9 @@ import {
   reasons,
   type ServiceProfile,
 } from '../../cost/idling/profile.ts'
-import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { composeUpdate } from '../../kinds/compare.ts'
-import type { Kind, StoredObject } from '../../kinds/kind.ts'
+import type { Kind } from '../../kinds/kind.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Service } from '../../platform/api/path.ts'
 import type { ListedService } from '../../platform/api/services.ts'
@@ -41,7 +43,7 @@ export async function pricePlan(
   { plan, kinds, storedObjects }: PlanningResult,
   { api, service, nowMs }: { readonly api: ReadApi; readonly service: Service; readonly nowMs: number },
 ): Promise<PlanPrice> {
-  const changes = changesOf(plan.changes, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert))
+  const changes = changesOf(plan.changes, 'alert').flatMap((change) => alertChangeOf(change, kinds.alert, nowMs))
   const mayAdd = changes.some(({ after }) => after !== undefined)
   const none = { service: service.serviceId, knownDays: 0, isAtMost: true, alerts: [], ...(!mayAdd && { total: nothing }) }
   if (storedObjects === undefined || changes.length === 0) return none
@@ -55,30 +57,30 @@ export async function pricePlan(
     if (own.idleScaling === false) return { ...named, total: nothing, message: 'idling is off, so it never sleeps' }
     const profile = profileIn(facts, own, storedObjects)
     if (typeof profile === 'string') return { ...named, message: profile }
-    // An alert that is silenced until later does not keep the service awake now, so that others beside it are not free.
-    const awakeAlerts = storedObjects.alert.filter((alert) => (startMsOf(alert) ?? 0) <= nowMs)
+    const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
+    const others = storedObjects.alert.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => presentScheduleOf(alert, nowMs) ?? [])
     return {
       ...named,
       ...('unit' in facts.usage && { unit: facts.usage.unit }),
       idleTimeoutMinutes: own.idleTimeoutMinutes,
       knownDays: profile.days.length,
       sleptPercent: 100 * (1 - profile.awakeShare),
-      ...priceChanges(changes, profile, awakeAlerts, named.isAtMost),
+      ...priceChanges(changes, profile, others, named.isAtMost),
     }
   } catch (thrown) {
     return { ...none, message: causeOf(toFailure(thrown)) }
   }
 }
 
-function alertChangeOf(change: Change, kind: Kind): readonly AlertChange[] {
+function alertChangeOf(change: Change, kind: Kind, nowMs: number): readonly AlertChange[] {
   const { action, stored, desired } = change
   if (staysAsItIs(change)) return []
   // An update leaves a disabled alert disabled, because files have no state.
   const isKept = stored !== undefined && action !== 'replace'
   const next = desired && (isKept ? { ...composeUpdate(kind, desired, stored), state: stored.state } : desired)
-  const [before, after] = [stored && scheduleOf(stored), next && scheduleOf(next)]
-  if (JSON.stringify(before) === JSON.stringify(after)) return []
-  return [{ change, before, after, interval: String((next ?? stored)?.interval) }]
+  const [before, after] = [stored && presentScheduleOf(stored, nowMs), next && scheduleOf(next)]
+  const isSame = JSON.stringify(stored && scheduleOf(stored)) === JSON.stringify(after)
+  return isSame || (before ?? after) === undefined ? [] : [{ change, before, after, interval: String((next ?? stored)?.interval) }]
 }
 
 function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredObjects): ServiceProfile | string {
@@ -90,9 +92,7 @@ function profileIn(facts: CostFacts, own: ListedService, storedObjects: StoredOb
   return sleepsThroughAlerts(profile, storedObjects.alert.flatMap(runningAlert)) ? reasons['alerts-do-not-wake'] : profile
 }
 
-function priceChanges(changes: readonly AlertChange[], profile: ServiceProfile, awakeAlerts: readonly StoredObject[], isAtMost: boolean) {
-  const changedIds = new Set(changes.flatMap(({ change }) => change.id ?? []))
-  const others = awakeAlerts.filter(({ id }) => !changedIds.has(id)).flatMap((alert) => scheduleOf(alert) ?? [])
+function priceChanges(changes: readonly AlertChange[], profile: ServiceProfile, others: readonly AlertSchedule[], isAtMost: boolean) {
   const price = priceAlerts({ profile, others, changes })
   return {
     total: { ...price.added, ...(isAtMost && { low: 0 }) },

@@ -1,7 +1,8 @@
 import type { Alert } from '../../kinds/alert/alert.ts'
-import { alertIntervals, intervalMs, startMsOf } from '../../kinds/alert/schedule.ts'
+import { alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
 import { storedLabelOf } from '../../kinds/kind.ts'
 import { hasTag, type ListedService } from '../../platform/api/services.ts'
+import { addDays } from '../../platform/core/dates.ts'
 import type { LintSettings, Severity } from '../../platform/core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { mean } from '../../platform/core/statistics.ts'
@@ -10,7 +11,7 @@ import { formatDuration } from '../../platform/report/format.ts'
 import type { BudgetScope } from '../usage/budgets-file.ts'
 import { recordsInScope } from '../usage/records.ts'
 import type { AuditRule } from './audit-report.ts'
-import { coverageOf, monthDays, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
+import { coverageOf, monthDays, presentScheduleOf, runningAlert, scheduleOf, sleepsThroughAlerts } from './price.ts'
 import {
   type CostFacts,
   type DailyCompute,
@@ -140,14 +141,14 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
     const { service, profile, ownAlerts, isTargetUnknown, facts } = subject
     const timeoutMs = (service.idleTimeoutMinutes ?? 0) * minuteMs
     const scheduled = ownAlerts.flatMap((alert) => {
-      const schedule = scheduleOf(alert)
+      const schedule = presentScheduleOf(alert, facts.nowMs)
       return schedule === undefined ? [] : [{ alert, schedule }]
     })
     // A service with unknown awake times is awake at least as long as its alerts keep it awake.
     const day = { fromMs: 0, toMs: dayMs }
     const coveredBy = coverageOf(typeof profile === 'string' ? [{ ...day, awake: [day] }] : profile.days, timeoutMs)
     // Alerts whose evaluations cover less of the awake time do not matter much.
-    const frequent = scheduled.filter((one) => (startMsOf(one.alert) ?? 0) <= facts.nowMs && coveredBy([one.schedule]) >= 0.2)
+    const frequent = scheduled.filter((one) => coveredBy([one.schedule]) >= 0.2)
     if (frequent.length === 0) return undefined
     const schedules = frequent.map(({ schedule }) => schedule)
     const shortestMs = Math.min(...schedules.map((schedule) => schedule.intervalMs))
@@ -246,12 +247,12 @@ const percent = (share: number) => `${Math.round(share * 100)}%`
 
 export const unusedDays = 14
 
-/** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. */
-function storageOf({ records }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
-  const days = records
-    .filter((record) => record.entityType === 'datawarehouse' && record.locked && (record.warehouseId ?? record.entityId) === warehouseId)
-    .map(({ total }) => total.toNumber())
-  return days.length === 0 ? undefined : { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
+/** What the warehouse itself costs: storage and backups, from the cheapest final day to the mean. Undefined if it cost nothing in a week. */
+function storageOf({ records, to }: Usage, warehouseId: string | undefined): CostEstimate | undefined {
+  const own = records.filter((one) => one.entityType === 'datawarehouse' && (one.warehouseId ?? one.entityId) === warehouseId)
+  const days = own.filter(({ locked }) => locked).map(({ total }) => total.toNumber())
+  if (days.length === 0 || !own.some(({ date, total }) => date > addDays(to, -7) && total.gt(0))) return undefined
+  return { low: Math.min(...days) * monthDays, high: mean(days) * monthDays }
 }
 
 export function findStoppedWarehouses(services: readonly ListedService[], { usage }: CostFacts): readonly UnratedFinding[] {

@@ -137,6 +137,10 @@ export function scheduleOf(alert: Body): AlertSchedule | undefined {
   return { intervalMs, offsetMs: firstMs - borderBefore(firstMs, intervalMs) }
 }
 
+/** The schedule of an alert of the service now. One that is silenced until later keeps nothing awake, so that others beside it are not free. */
+export const presentScheduleOf = (alert: Body, nowMs: number): AlertSchedule | undefined =>
+  (startMsOf(alert) ?? 0) <= nowMs ? scheduleOf(alert) : undefined
+
 export const keyOf = ({ intervalMs, offsetMs }: AlertSchedule): string => `${intervalMs} ${offsetMs}`
 
 const dayMinutes = dayMs / minuteMs

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { addDays, type Day } from '../../platform/core/dates.ts'
+import type { Day } from '../../platform/core/dates.ts'
 import { type Decimal, percentOf, sum, zero } from '../../platform/core/decimal.ts'
 import { exactAmount, percent } from './amounts.ts'
 import type { Budget, BudgetScope } from './budgets-file.ts'
@@ -15,6 +15,7 @@ import {
   issueLevel,
   issueLevels,
   knownDays,
+  lastCompleteDay,
   lastDayWithAllRecords,
   type Readings,
   totalByDay,
@@ -80,7 +81,7 @@ export function lookAhead({ period, known, history, records, limit, today }: Ahe
   const recorded = totalByDay(records, period)
   const expected = forecast?.status === 'expected' ? daysWithForecast(forecast, known, period) : recorded
   if (limit === undefined) return { forecast, recorded }
-  const budgetStep = findBudgetStep({ days: recorded, records, period, limit, today })
+  const budgetStep = findBudgetStep({ days: recorded, period, limit, today })
   return { forecast, recorded, budgetStep, runsOutOn: runOutDay({ recorded, expected, today }, limit) }
 }
 
@@ -261,20 +262,18 @@ export const budgetStepSchema = () =>
 interface StepInput {
   /** Every day of the period, in order, with final and provisional records. */
   readonly days: readonly DayTotal[]
-  readonly records: readonly UsageRecord[]
   readonly period: CurrentPeriod
   readonly limit: Decimal
   readonly today: Day
 }
 
 /**
- * The highest step that usage reached yesterday. While yesterday has no records, the day before counts. Nothing is remembered: the usage up
- * to that day is compared with the usage up to the day before it. A period that moves with every run has no steps.
+ * The highest step that usage reached on the last complete day. Nothing is remembered: the usage up to that day is compared with the usage
+ * up to the day before it. Records of a later day grow from run to run, which would lose steps. A period that moves with every run has none.
  */
-export function findBudgetStep({ days, records, period, limit, today }: StepInput): BudgetStep | undefined {
+export function findBudgetStep({ days, period, limit, today }: StepInput): BudgetStep | undefined {
   if (period.isRolling || !limit.gt(0)) return undefined
-  const reachedOn = [addDays(today, -1), addDays(today, -2)].find((day) => records.some(({ date }) => date === day))
-  if (reachedOn === undefined) return undefined
+  const reachedOn = lastCompleteDay(today)
   const usedBefore = sum(days.filter(({ date }) => date < reachedOn).map(({ total }) => total))
   const used = sum(days.filter(({ date }) => date <= reachedOn).map(({ total }) => total))
   const isAtLeast = (amount: Decimal, step: number) => amount.times(100).gte(limit.times(step))

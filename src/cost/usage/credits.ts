@@ -60,7 +60,7 @@ export const balance = z.object({
     .string()
     .transform((type) => creditTypes.find((known) => known === type.toLowerCase()) ?? 'other')
     .catch('other'),
-  remainingCredits: credits,
+  remainingCredits: credits.refine((amount) => !amount.lt(0), 'is negative'),
   totalAmount: credits.optional().catch(undefined),
   startDate: creditInstant.nullish(),
   expirationDate: creditInstant.nullish(),

@@ -157,6 +157,7 @@ export function groupByMetric(records: readonly UsageRecord[]): UsageGroup[] {
  * any name or id of a field.
  */
 export function recordsInScope(records: readonly UsageRecord[], scope: BudgetScope, all: readonly UsageRecord[]): readonly UsageRecord[] {
+  const entities = idsOf(scope.entity, all, ({ entityId }) => entityId || undefined)
   const services = idsOf(scope.service, all, (record) =>
     record.entityType === 'service' ? (record.serviceId ?? record.entityId) : undefined,
   )
@@ -164,7 +165,7 @@ export function recordsInScope(records: readonly UsageRecord[], scope: BudgetSco
   return records
     .filter(
       (record) =>
-        isAnyOf(scope.entity, [record.entityId, record.entityName]) &&
+        isAnyOf(entities, [record.entityId || record.entityName]) &&
         isAnyOf(scope.entityType, [record.entityType]) &&
         isAnyOf(services, [record.serviceId ?? (record.entityType === 'service' ? record.entityId : '')]) &&
         isAnyOf(warehouses, [record.warehouseId ?? '']),

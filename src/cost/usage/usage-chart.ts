@@ -5,14 +5,14 @@ import { formatMoney, formatShortDay } from '../../platform/report/format.ts'
 import type { UsageResult } from './result.ts'
 
 export function usageChart(result: UsageResult): readonly Block[] {
-  const { byDay, unit, spikes, toDate, dataQualityIssues } = result
-  if (byDay.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
+  const { byDay, unit, spikes, toDate, tags, records } = result
   // More bars would be thinner than a line.
   const isWeekly = byDay.length > 62
   const spikeDays = new Set(spikes.flatMap(({ of, date }) => (of === 'organization' ? date : [])))
-  const missing = new Set(dataQualityIssues.flatMap((issue) => (issue.kind === 'missing-days' ? issue.days : [])))
-  // A bar of zero would say that nothing was used.
-  const known = inGroups(byDay, isWeekly).filter((days) => days.some(({ date }) => !missing.has(date)))
+  const recorded = new Set(records.map(({ date }) => date))
+  // A bar of zero would say that nothing was used, as a day without records of a tag does.
+  const known = inGroups(byDay, isWeekly).filter((days) => tags.length > 0 || days.some(({ date }) => recorded.has(date)))
+  if (known.length < 2 || byDay.every(({ total }) => Number(total) === 0)) return []
   const points = known.map((days): Point => {
     const total = sum(days.map((day) => day.total))
     const provisional = sum(days.map((day) => day.provisional))

@@ -29,7 +29,8 @@ export const withMarker = (kind: SyncTarget, label: string, body: string): strin
 const digest = (text: string) => digestOfText(text, 16)
 
 /** A failure has other figures on another day. */
-export const digestOfReason = (reason: string): string => digest(reason.replace(/\d+/g, '#'))
+export const digestOfReason = (reason: string): string =>
+  digest(reason.replace(/\d[\d.,]*(?: (?:d|h|min|s)\b(?: \d+ (?:h|min|s)\b)?)?/g, '#'))
 
 /** The hidden second line, for the next run. */
 interface Memory {

@@ -97,8 +97,10 @@ export async function notify(options: NotifyOptions, { env, deps, limits = defau
     try {
       const [client, author] = [await open(), await readAuthor()]
       const context = { content, run, name, client, author, redact, linkTo, deps: safeDeps }
-      if (target === 'issue') issue = await syncIssue({ ...context, label: ofJob, content: { ...content, outcome: undefined } })
-      else if (comment !== 'off') await syncComment({ ...context, ...labels }, comment, options.prNumber)
+      if (target === 'issue') {
+        issue = await syncIssue({ ...context, label: ofJob, content: { ...content, outcome: undefined } })
+        await issue.announce?.()
+      } else if (comment !== 'off') await syncComment({ ...context, ...labels }, comment, options.prNumber)
     } catch (thrown) {
       const failed = { target, isFromFork: run.isFromFork }
       failures.push(`${target}: ${redact(explainGitHubError(toGitHubError(thrown), failed))}`)
@@ -247,6 +249,8 @@ const issueLabel = 'watchkeeper'
 interface SyncedIssue {
   readonly change: StateChange
   readonly number?: number
+  /** Comments on the issue. Its change is known before that. */
+  readonly announce?: () => Promise<void>
 }
 
 async function syncIssue(context: SyncContext): Promise<SyncedIssue> {
@@ -289,15 +293,15 @@ async function updateOrClose(context: SyncContext, { number, body: old }: Issue)
   if (outcome === 'gone' && isFailure(content)) return open(context)
   if (outcome !== 'updated') return { change: 'none', ...(outcome !== 'gone' && { number }) }
   const reason = readBody(old, markerOf('issue', label)).memory?.reason
-  if (isOver) await commentOn(context, number, 'The check passes again.')
-  else if (reason !== undefined && reason !== digestOfReason(content.reason))
-    await commentOn(context, number, 'The reason for the failure has changed.')
+  const isOther = reason !== undefined && reason !== digestOfReason(content.reason)
+  const sentence = isOver ? 'The check passes again.' : isOther ? 'The reason for the failure has changed.' : undefined
   deps.note(`issue: ${isOver ? 'closed' : 'updated'} #${number}`)
-  return { change: isOver ? 'passing' : 'none', number }
+  return {
+    change: isOver ? 'passing' : 'none',
+    number,
+    ...(sentence && { announce: () => client.createComment(number, writeIssueComment(sentence, context)) }),
+  }
 }
-
-const commentOn = (context: SyncContext, number: number, sentence: string) =>
-  context.client.createComment(number, writeIssueComment(sentence, context))
 
 async function open(context: SyncContext): Promise<SyncedIssue> {
   const { client, deps } = context

@@ -184,7 +184,10 @@ describe('check-slos', () => {
       diagnostics: [{ rule: 'unknown-name' }],
     })
     expect((await check({ payment: { ...payment, good: '1=1) OR (1=1' } })).document).toMatchObject({ status: 'fail' })
-    expect((await check({ payment: { ...payment, good: 'NoSuchColumn = 1' } })).document).toMatchObject({ status: 'error' })
+    expect((await check({ payment: { ...payment, good: 'NoSuchColumn = 1' } })).document).toMatchObject({
+      status: 'error',
+      error: { kind: 'refused', retryable: false },
+    })
   })
 
   it('checks the others where one cannot be counted, and fails', async () => {

@@ -239,6 +239,10 @@ describe('max-monthly-increase', () => {
     Object.assign(serviceOf(emulator()).alerts[0] ?? {}, { scheduleStartAt: new Date(nowMs + 7 * 86_400_000).toISOString() })
     const beside = await plan({ dashboards: { shop }, alerts: { errors: two.errors, slow } })
     expect(beside.price.total).toEqual(price.total)
+    const removed = await plan({ dashboards: { shop }, alerts: { errors: two.errors } }, { prune: 'true' })
+    expect(removed.price).toEqual({ ...price, alerts: [expect.objectContaining({ action: 'create' })] })
+    expect((await plan({ dashboards: { shop }, alerts: { ...two } })).price.total).toEqual(price.total)
+    expect((await plan({ dashboards: { shop }, alerts: { slow: { ...slow, note: 'Other' } } })).price.total?.high).toBe(0)
     expect(price.total?.high).toBeGreaterThan(1)
   })
 

@@ -12,11 +12,11 @@ const period = { period: `${addDays(today, -10)}..${today}` }
 const run = (inputs: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}) =>
   invokeText({ inputs: { ...inputsFor(emulator()), operation: 'usage-cost', ...period, ...inputs }, files })
 
-/** A budget of which the usage up to yesterday is a little more than `percent`, and that up to the day before is less. */
+/** A budget of which the usage up to the last complete day is a little more than `percent`, and that up to the day before is less. */
 async function budgetAt(percent: number): Promise<string> {
   const { document } = await run({})
   const days = document.byDay as readonly { readonly date: string; readonly total: string }[]
-  const used = days.filter(({ date }) => date < today).reduce((sum, { total }) => sum + Number(total), 0)
+  const used = days.filter(({ date }) => date < addDays(today, -1)).reduce((sum, { total }) => sum + Number(total), 0)
   return ((used * 100) / (percent + 1)).toFixed(2)
 }
 

@@ -250,6 +250,11 @@ describe('the beta endpoint', () => {
     ['no list', {}, 'balances'],
     ['no amount', { balances: [{ type: 'prepaid' }] }, 'balances[0].remainingCredits is missing'],
     ['an amount that is not a number', { balances: [{ type: 'prepaid', remainingCredits: 'many' }] }, 'is not a finite number'],
+    [
+      'a negative amount',
+      { totalRemainingCredits: 2, balances: [3, -1].map((remainingCredits) => ({ type: 'prepaid', remainingCredits })) },
+      '[1].remainingCredits is negative',
+    ],
     ['a wrong date', { balances: [{ type: 'prepaid', remainingCredits: 1, expirationDate: 'soon' }] }, 'is not a date and time'],
   ])('is not guessed with %s', async (_, result, expected) => {
     answer(result)

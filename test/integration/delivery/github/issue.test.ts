@@ -269,6 +269,12 @@ describe('the transition that a message reports', () => {
     expect(await transitionOf(passed)).toBe('none')
   })
 
+  it('the transition that a message reports is that of the issue, also when the comment about it cannot be written', async () => {
+    await onFailure()
+    github().addFault({ on: 'POST /repos/acme/shop/issues/100/comments', effect: { kind: 'answer', status: 403 } })
+    expect(await onFailure(passed)).toMatchObject({ change: 'passing', issueNumber: 100, failures: [expect.stringContaining('403')] })
+  })
+
   it('the transition that a message reports is unknown when the issue cannot be read or written', async () => {
     github().store.may.issues = false
     expect(await transitionOf()).toBe('unknown')

@@ -79,6 +79,12 @@ describe('recordsInScope', () => {
     expect(Number(totalOf(recordsInScope(records, scope, records)))).toBe(total)
   })
 
+  it('counts an entity that was renamed by each of its names', () => {
+    const renamed = [1, 2].map((day) => record(`2026-03-0${day}`, day, { entityId: 'a', entityName: `name ${day}` }))
+    for (const name of ['name 1', 'name 2', 'a'])
+      expect(Number(totalOf(recordsInScope(renamed, { entity: [name] }, renamed))), name).toBe(3)
+  })
+
   it('looks names up in all records, not only in those of the budget period', () => {
     const pipe = records.slice(2, 3)
     expect(Number(totalOf(recordsInScope(pipe, { service: ['checkout'] }, records)))).toBe(4)

@@ -89,6 +89,12 @@ const verdictOf = (more: Partial<UsageResult>): readonly unknown[] => {
   return [status, ...(sentence === undefined ? [] : [toPlainText(sentence)]), ...reasons.map(toPlainText)]
 }
 
+/** A record of each day with usage. */
+const withRecords = (byDay: UsageResult['byDay']): Pick<UsageResult, 'byDay' | 'records'> => ({
+  byDay,
+  records: byDay.flatMap(({ date, total }) => (Number(total) === 0 ? [] : usageRecord(date, total.toFixed()))),
+})
+
 const blocksOf = (more: Partial<UsageResult> = {}): readonly Block[] => composeBlocks(reportUsage(result(more)).blocks)
 
 const paragraphs = (blocks: readonly Block[]): readonly string[] =>
@@ -344,7 +350,7 @@ describe('the report', () => {
         provisional: decimal(i === 0 ? total : 0),
       }))
     const chartOf = (byDay: UsageResult['byDay']) =>
-      blocksOf({ byDay, toDate: byDay.at(-1)?.date ?? day('2026-03-02') }).filter(({ kind }) => kind === 'chart')
+      blocksOf({ ...withRecords(byDay), toDate: byDay.at(-1)?.date ?? day('2026-03-02') }).filter(({ kind }) => kind === 'chart')
     expect(chartOf(days(1))).toEqual([])
     expect(chartOf(days(3, 0))).toEqual([])
     expect(chartOf(days(2))).toEqual([
@@ -367,14 +373,18 @@ describe('the report', () => {
 
   it('the chart has no bar for days or weeks without records', () => {
     const dates = [...eachDay(day('2026-01-01'), day('2026-03-11'))]
-    const missing = dates.slice(5, 21)
+    // The last day has just begun.
+    const missing = [...dates.slice(5, 21), '2026-03-11']
     const byDay = dates.map((date) => ({ date, total: decimal(missing.includes(date) ? 0 : 1), provisional: decimal(0) }))
-    const pointsOf = (some: UsageResult['byDay']) =>
-      blocksOf({ byDay: some, toDate: day('2026-03-11'), dataQualityIssues: [{ kind: 'missing-days', level: 'warn', days: missing }] })
+    const pointsOf = (some: UsageResult['byDay'], tags: string[] = []) =>
+      blocksOf({ ...withRecords(some), toDate: day('2026-03-11'), tags })
         .flatMap((block) => (block.kind === 'chart' ? block.points : []))
         .map(({ label, value }) => `${label}: ${value}`)
     expect(pointsOf(byDay).slice(0, 3)).toEqual(['1 Jan: 5', '22 Jan: 7', '29 Jan: 7'])
     expect(pointsOf(byDay.slice(0, 23))).toEqual([...['1', '2', '3', '4', '5', '22', '23'].map((date) => `${date} Jan: 1`)])
+    expect(pointsOf(byDay.slice(-3))).toEqual(['9 Mar: 1', '10 Mar: 1'])
+    expect(pointsOf(byDay.slice(-2))).toEqual([])
+    expect(pointsOf(byDay.slice(-2), ['Team'])).toEqual(['10 Mar: 1', '11 Mar: 0'])
   })
 
   it('the report has a chart with the forecast, the limits and the spikes', () => {
@@ -385,7 +395,7 @@ describe('the report', () => {
       byDay: [3, 4].map((date) => ({ date: day(`2026-03-0${date}`), total: decimal(10 * date) })),
     }
     const all = blocksOf({
-      byDay,
+      ...withRecords(byDay),
       spikes: [
         { date: day('2026-03-02'), of: 'organization', total: decimal(2), usual: decimal(1), driver },
         { date: day('2026-03-03'), of: 'entity', total: decimal(2), usual: decimal(1), driver },
@@ -489,12 +499,13 @@ describe('the report', () => {
     const dates = [...eachDay(day('2026-01-01'), day('2026-03-05'))]
     const byDay = dates.map((date) => ({ date, total: decimal(1), provisional: decimal(0) }))
     const ahead = [...eachDay(day('2026-03-05'), day('2026-03-10'))].map((date) => ({ date, total: decimal(5) }))
-    const [chart] = blocksOf({ byDay, forecast: { ...forecast, byDay: ahead } }).filter(({ kind }) => kind === 'chart')
+    const [chart] = blocksOf({ ...withRecords(byDay), forecast: { ...forecast, byDay: ahead } }).filter(({ kind }) => kind === 'chart')
     // The week from 5 March has only expected days.
     expect(chart).toMatchObject({ forecast: [{ label: '5 Mar', value: 30 }] })
-    const [early] = blocksOf({ byDay, forecast: { ...forecast, byDay: [{ date: day('2026-03-06'), total: decimal(5) }] } }).filter(
-      ({ kind }) => kind === 'chart',
-    )
+    const [early] = blocksOf({
+      ...withRecords(byDay),
+      forecast: { ...forecast, byDay: [{ date: day('2026-03-06'), total: decimal(5) }] },
+    }).filter(({ kind }) => kind === 'chart')
     expect(early).toMatchObject({ forecast: [{ label: '5 Mar', value: 6 }] })
   })
 

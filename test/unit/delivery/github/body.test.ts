@@ -150,5 +150,7 @@ it('stores the time of the run and a digest of the reason without its figures', 
   const [, line = ''] = write(saying('x')).split('\n')
   expect(readMemory(line)).toMatchObject({ atMs: startMs, reason: digestOfReason('The cost') })
   expect(digestOfReason('above 100 by 3.5')).toBe(digestOfReason('above 250 by 12.75'))
+  expect(digestOfReason('above 1,000.5.')).toBe(digestOfReason('above 999.'))
+  expect(digestOfReason('it is 2 d old')).toBe(digestOfReason('it is 1 d 23 h old'))
   expect(digestOfReason('above 100')).not.toBe(digestOfReason('below 100'))
 })
