@@ -200,7 +200,7 @@ export function reportChecks(result: BackupsResult): Report {
       services.map(
         ({ backups, count = 0, label }): Part => ({
           ...fold(
-            `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(label, 80)}`,
+            `${count > backups.length ? `Newest ${backups.length} of ${count} backups` : 'Backups'} of service ${quote(label)}`,
             backupTable(backups),
           ),
           isQuiet: true,

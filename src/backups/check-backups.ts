@@ -8,7 +8,7 @@ import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean } from '../platform/core/names.ts'
-import { plural, quote } from '../platform/core/text.ts'
+import { plural, quote, quoteLong } from '../platform/core/text.ts'
 import type { Files } from '../platform/operation/files.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { formatAgo, formatDuration } from '../platform/report/format.ts'
@@ -137,14 +137,14 @@ function demandKnown(policies: readonly Policy[], listed: readonly ListedService
     const unknown = names.find((name) => !listed.some((one) => isNameOf(one)(name))) ?? (isTagged ? undefined : tag)
     if (unknown === undefined) continue
     const known = listed.flatMap((one) => [one.name, ...tagsOf(one)])
-    const problem = `has a policy for "${quote(unknown, 80)}", and no service has this name, id or tag`
+    const problem = `has a policy for "${quote(unknown)}", and no service has this name, id or tag`
     throw inputError('checks', problem + didYouMean(unknown, known))
   }
 }
 
 function findByName(name: string, listed: readonly ListedService[]): string | Diagnostic {
   const [first, ...others] = listed.filter((one) => one.name === name).map(({ id }) => id)
-  const shown = `"${quote(name, 80)}"`
+  const shown = `"${quote(name)}"`
   if (first === undefined) {
     const suggestion = didYouMean(
       name,
@@ -253,8 +253,8 @@ async function readRestores(files: Files, policies: readonly Policy[], scope: Ev
       const read = readEvidence(await files.read(path, 'checks'), scope)
       if (read === undefined) continue
       if ('result' in read) results.push({ ...read.result, path, atMs: Date.parse(read.result.checkedAt) })
-      else if ('unusable' in read) unusable.push(`${quote(path)} ${read.unusable}`)
-      else leftOut.push(`${quote(path)} (${read.leftOut})`)
+      else if ('unusable' in read) unusable.push(`${quoteLong(path)} ${read.unusable}`)
+      else leftOut.push(`${quoteLong(path)} (${read.leftOut})`)
     }
     const newestFirst = results.toSorted((a, b) => b.atMs - a.atMs || Number(isVerified(a)) - Number(isVerified(b)))
     proven.push(policy.results === undefined ? policy : { ...policy, restores: { results: newestFirst, unusable, leftOut } })
@@ -298,8 +298,8 @@ function judgeRestores(own: readonly ProvenPolicy[], serviceId: string, nowMs: n
 function explainRestores(newest: Evidence | undefined, restoredMs: number, days: number, nowMs: number) {
   if (newest === undefined) return undefined
   const when = `its newest restore, ${formatAgo(nowMs - newest.atMs)},`
-  if (newest.restoreStatus !== 'verified') return `${when} is ${quote(newest.restoreStatus, 40)} (${quote(newest.path)})`
-  if (!isVerified(newest)) return `${when} is verified, but the run failed (${quote(newest.path)})`
+  if (newest.restoreStatus !== 'verified') return `${when} is ${quote(newest.restoreStatus)} (${quoteLong(newest.path)})`
+  if (!isVerified(newest)) return `${when} is verified, but the run failed (${quoteLong(newest.path)})`
   // A restore proves the backup, however late it is checked.
   if (nowMs - restoredMs <= days * dayMs) return ''
   return `the newest backup with a verified restore started ${formatAgo(nowMs - restoredMs)}, and requireRestoreDays is ${days}`

@@ -106,7 +106,7 @@ export async function readChecksFile(text: string, path: string, sqlFunctions: r
   for (const [i, { name, sql }] of value.checks.entries()) {
     const problem = await whyNoSelect(sql, sqlFunctions)
     if (problem !== undefined)
-      diagnostics.push(inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name, 60)}"].sql: ${problem}`))
+      diagnostics.push(inputDiagnosticAt(document.locationOf(['checks', i, 'sql']), `checks["${quote(name)}"].sql: ${problem}`))
   }
   if (diagnostics.length > 0) throw new InputError(diagnostics)
   return value

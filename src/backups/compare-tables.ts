@@ -87,7 +87,7 @@ function judgeStructure(original: ListedTable, restored: ListedTable, backupMs: 
   const partsOf = (table: ListedTable): ReadonlyMap<string, string> =>
     new Map([
       ['engine', table.name === '' ? '' : engineOf(table)],
-      ...table.columns.map(({ name, type }): [string, string] => [`column ${quote(name, 60)}`, quote(type, 60)]),
+      ...table.columns.map(({ name, type }): [string, string] => [`column ${quote(name)}`, quote(type)]),
     ])
   const [theirs, ours] = [partsOf(original), partsOf(restored)]
   const lost = [...theirs.keys()].filter((part) => !ours.has(part))
@@ -239,12 +239,12 @@ async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<Retu
   if (proof && judged && (!proof.isOtherTime || judged.outcome === 'fail')) {
     // A time that is not that of the write, such as one of an appointment, leaves out rows that the backup should have.
     if (!passes(judged) || proof.newer <= proof.rows) return judged
-    const newer = `${proof.newer} of ${proof.newer + proof.rows} rows are newer than the backup by the column ${quote(judged.timeColumn ?? '', 60)}`
+    const newer = `${proof.newer} of ${proof.newer + proof.rows} rows are newer than the backup by the column ${quote(judged.timeColumn ?? '')}`
     return { ...judged, ...warn([judged.reason, `${newer}, and were not compared`].filter(Boolean).join('; ')) }
   }
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))
   if (timed.reading.time === undefined || all.outcome === 'skipped') return all
-  const why = `by the column ${quote(timed.reading.time.name, 60)}, ${judged ? 'rows of the backup are not from before it' : 'no row is from before the backup'}`
+  const why = `by the column ${quote(timed.reading.time.name)}, ${judged ? 'rows of the backup are not from before it' : 'no row is from before the backup'}`
   const outcome = all.outcome === 'fail' && !judged ? 'unknown' : all.outcome
   return { ...all, outcome, reason: [all.reason, why].filter(Boolean).join('; ') }
 }
@@ -266,7 +266,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
   const [theirs, ours] = await Promise.all([readDefaults(original, values), readDefaults(restored, values)])
   const empty = columns.find((_, i) => (ours[i] ?? 0) >= 0.99 && (theirs[i] ?? 1) < 0.5)
   if (empty !== undefined) {
-    const reason = `its column ${quote(empty.name, 60)} has no values`
+    const reason = `its column ${quote(empty.name)} has no values`
     const later = unknown(`${reason}, and was updated in the original after the backup; verify a newer backup`)
     return { ...facts, ...(updated.has(empty.name) ? later : fail(reason)) }
   }

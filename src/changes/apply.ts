@@ -192,7 +192,7 @@ async function brokenAlerts(planned: PlanningResult, context: ApplyContext, outc
 
 async function readPlanFile(path: string, { files, environment }: ApplyContext): Promise<PlanFile> {
   const { data } = planFileSchema.safeParse(parseJsonOrUndefined(await files.read(path, 'plan-file')))
-  const refuse = (why: string) => inputError('plan-file', `"${quote(path, 80)}" ${why} run plan again`)
+  const refuse = (why: string) => inputError('plan-file', `"${quote(path)}" ${why} run plan again`)
   if (data === undefined) throw refuse('is not a plan of this version:')
   if (!isIntact(data)) throw refuse('was changed after plan wrote it:')
   const planned = data.environment

@@ -5,7 +5,7 @@ import { createKinds } from '../kinds/kinds.ts'
 import { errorsIn, inputDiagnostic, type LintSettings } from '../platform/core/diagnostics.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { quote } from '../platform/core/text.ts'
+import { quoteLong } from '../platform/core/text.ts'
 import { readDocument } from '../platform/documents/document.ts'
 import type { Files, OutputFile } from '../platform/operation/files.ts'
 import { choice, grouped } from '../platform/operation/inputs.ts'
@@ -110,7 +110,7 @@ function toOutputFile({ path, content, size }: PullResult['writtenFiles'][number
   if (Buffer.byteLength(content) !== size)
     throw new WatchkeeperError(
       'refused',
-      `No file was written, because "${quote(path)}" would contain a secret of this run. Remove the secret from the service.`,
+      `No file was written, because "${quoteLong(path)}" would contain a secret of this run. Remove the secret from the service.`,
     )
   return { input: 'files', path, content, isEssential: true, staysInWorkspace: true }
 }

@@ -195,12 +195,12 @@ function findTile({ tiles, keptTiles }: PlannedTiles, spelled: unknown): Body | 
   const id = ownValue(spelled, 'id')
   const name = String(spelled)
   const [tile, second] = id === undefined ? tilesNamed(tiles, name, keptTiles) : [tiles.find((one) => one.id === id)]
-  if (second !== undefined) return `the dashboard has several tiles named "${quote(name, 60)}"; use { id: … }`
+  if (second !== undefined) return `the dashboard has several tiles named "${quote(name)}"; use { id: … }`
   const type = tile && typeWithoutAlerts(tile)
   if (tile !== undefined) return type === undefined ? tile : explainTypeWithoutAlerts(type)
   return id === undefined
-    ? `the dashboard has no tile named "${quote(name, 60)}"${adviseTileName(name, tiles)}`
-    : `the dashboard has no tile ${quote(String(id), 60)}; name one of its tiles, or remove the alert`
+    ? `the dashboard has no tile named "${quote(name)}"${adviseTileName(name, tiles)}`
+    : `the dashboard has no tile ${quote(String(id))}; name one of its tiles, or remove the alert`
 }
 
 const objectId = /^[0-9a-f]{24}$/
@@ -219,7 +219,7 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
   function byKey(to: 'dashboard' | 'savedSearch', key: string, path: readonly PropertyKey[]): unknown {
     const target = (to === 'dashboard' ? context.dashboards : context.savedSearches).get(key)
     return target === undefined
-      ? report(path, `"${quote(key, 60)}" is not ${context.keysAre ?? 'a key in these files'}`)
+      ? report(path, `"${quote(key)}" is not ${context.keysAre ?? 'a key in these files'}`)
       : (target.id ?? new PendingId(to, key))
   }
 
@@ -227,7 +227,7 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
     // Unknown ids of sources on dashboards are left to the server, which can patch such a dashboard, but a name is not an id.
     if (to === 'source' && sourceType === undefined) {
       const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
-      if (isName) return report(path, `"${quote(id, 60)}" is a name and not an id; write source: ${quote(id, 60)}`)
+      if (isName) return report(path, `"${quote(id)}" is a name and not an id; write source: ${quote(id)}`)
       if (declared.kind === 'dashboard') return id
     }
     return found(directory.byId(to, id), path)
@@ -248,7 +248,7 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
     if (known.some(({ id }) => id === spelled) || (known.length === 0 && objectId.test(spelled))) return spelled
     if (known.length > 0) return found(directory.byName('connection', spelled), path)
     const why = 'is not an id, and the server does not list its connections, so a name cannot be used. Use the id from list-sources'
-    return report(path, `"${quote(spelled, 60)}" ${why}`)
+    return report(path, `"${quote(spelled)}" ${why}`)
   }
 
   function onlyConnection(path: readonly PropertyKey[]): unknown {

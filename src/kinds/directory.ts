@@ -95,9 +95,9 @@ function toDirectory(
       if (found === undefined) return { message: missing(kind, name) }
       if (second === undefined) return { id: found.id }
       const both = [found, second].map(({ id }) => (id instanceof PendingId ? addressOf(id) : id)).join(', ')
-      return { message: `several ${pluralOf(labels[kind])} are named "${quote(name, 60)}" (${both}); use the id` }
+      return { message: `several ${pluralOf(labels[kind])} are named "${quote(name)}" (${both}); use the id` }
     },
-    byId: (kind, id) => (indexes.get(kind)?.ids.has(id) ? { id } : { message: `${labels[kind]} ${quote(id, 60)} does not exist` }),
+    byId: (kind, id) => (indexes.get(kind)?.ids.has(id) ? { id } : { message: `${labels[kind]} ${quote(id)} does not exist` }),
     nameOf: (id) => (typeof id === 'string' ? names.get(id) : undefined),
     all: (kind) => all[kind],
     withPlanned(kind, planned) {
@@ -121,6 +121,6 @@ const toIndex = (things: readonly Named[], unnamed: ReadonlySet<Named>) => ({
 
 function describeMissing(kind: ReferableKind, name: string, things: readonly Named[]) {
   const known = things.flatMap((thing) => thing.name || [])
-  const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one, 40)).join(', ')}` : ''
-  return `no ${labels[kind]} is named "${quote(name, 60)}"${didYouMean(name, known) || few}`
+  const few = known.length > 0 && known.length <= 8 ? `; existing names: ${known.map((one) => quote(one)).join(', ')}` : ''
+  return `no ${labels[kind]} is named "${quote(name)}"${didYouMean(name, known) || few}`
 }

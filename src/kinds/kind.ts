@@ -53,7 +53,7 @@ export const storedLabelOf = ({ name, displayName, [watchedName]: watched }: Sto
 /** `"Errors" (65f…)`; only the id of an object without a name. */
 export function describeStored(stored: StoredObject): string {
   const label = storedLabelOf(stored)
-  return label === '' ? stored.id : `"${quote(label, 60)}" (${stored.id})`
+  return label === '' ? stored.id : `"${quote(label)}" (${stored.id})`
 }
 
 /** A gateway refuses the fields that the server sets in a body. */

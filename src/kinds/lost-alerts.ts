@@ -37,7 +37,7 @@ export async function readLostAlerts(api: ReadApi, service: Target, removal: Tar
   for (const { tile, label, reason } of findLostTiles(removal.tiles, removal.tilesAfter ?? []).filter(({ isUnclear }) => isUnclear)) {
     const alert = lost.find(({ tileId }) => tileId === tile.id)
     if (alert === undefined) continue
-    const message = `Nothing was written: the tile "${quote(label, 60)}" ${reason}, and with it the alert ${describeStored(alert)}. Give the right tile this id.`
+    const message = `Nothing was written: the tile "${quote(label)}" ${reason}, and with it the alert ${describeStored(alert)}. Give the right tile this id.`
     throw new WatchkeeperError('conflict', message)
   }
   return lost.map((alert) => ({ id: alert.id, name: storedLabelOf(alert) }))

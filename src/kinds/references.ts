@@ -122,14 +122,14 @@ function checkQueryTarget(alert: CheckedAlert, known: Known): readonly Problem[]
   if (known.isDeclared('dashboard', dashboard))
     return known.isMade(dashboard) ? refuse('is made from an SLO; name a dashboard that the files declare') : []
   return known.isComplete
-    ? refuse(`"${quote(dashboard, 60)}" is not a key in these files${didYouMean(dashboard, known.keysOf('dashboard'))}`)
+    ? refuse(`"${quote(dashboard)}" is not a key in these files${didYouMean(dashboard, known.keysOf('dashboard'))}`)
     : []
 }
 
 function dangling(field: 'dashboard' | 'savedSearch', reference: string | object | undefined, known: Known): readonly Problem[] {
   if (typeof reference !== 'string' || !known.isComplete || known.isDeclared(field, reference)) return []
   const nearest = didYouMean(reference, known.keysOf(field))
-  const message = `"${quote(reference, 60)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
+  const message = `"${quote(reference)}" is not a key in these files${nearest}${nearest ? ' T' : '; t'}o refer to an existing one, use { name: … } or { id: … }`
   return [['dangling-reference', [field], message]]
 }
 
@@ -138,18 +138,14 @@ function checkTile(alert: CheckedAlert, key: string, { tiles }: DeclaredDashboar
   if (typeof tile !== 'string') return []
   const [target, second] = tiles.filter(({ name }) => name === tile)
   if (target === undefined) {
-    return [['dangling-reference', ['tile'], `dashboard ${key} has no tile named "${quote(tile, 60)}"${adviseTileName(tile, tiles)}`]]
+    return [['dangling-reference', ['tile'], `dashboard ${key} has no tile named "${quote(tile)}"${adviseTileName(tile, tiles)}`]]
   }
   if (second !== undefined)
     return [
-      [
-        'ambiguous-tile',
-        ['tile'],
-        `dashboard ${key} has several tiles named "${quote(tile, 60)}"; rename them so that each name is unique`,
-      ],
+      ['ambiguous-tile', ['tile'], `dashboard ${key} has several tiles named "${quote(tile)}"; rename them so that each name is unique`],
     ]
   if (target.config !== undefined && lacksInterval(target.config)) {
-    const message = `the SQL of tile "${quote(tile, 60)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
+    const message = `the SQL of tile "${quote(tile)}" must use the interval, such as $__timeInterval(column) or {intervalSeconds:Int64}`
     return [['sql-without-interval', ['tile'], message]]
   }
   const type = typeWithoutAlerts(target)
@@ -170,9 +166,9 @@ function checkContainers({ tiles, containers = [] }: DeclaredDashboard): readonl
     if (containerId === undefined) return tabId === undefined ? [] : at('tabId', 'needs a containerId, too')
     const container = known.get(containerId)
     if (container === undefined)
-      return at('containerId', `no container has the id "${quote(containerId, 60)}"${didYouMean(containerId, known.keys())}`)
+      return at('containerId', `no container has the id "${quote(containerId)}"${didYouMean(containerId, known.keys())}`)
     if (tabId === undefined || container.tabs?.some(({ id }) => id === tabId)) return []
-    return at('tabId', `container "${quote(containerId, 60)}" has no tab "${quote(tabId, 60)}"`)
+    return at('tabId', `container "${quote(containerId)}" has no tab "${quote(tabId)}"`)
   })
 }
 

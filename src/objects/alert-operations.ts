@@ -13,7 +13,7 @@ import type { Reading } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import { WatchkeeperError } from '../platform/core/errors.ts'
 import { counted, nameOrId, say, trusted, untrusted } from '../platform/core/line.ts'
-import { quote } from '../platform/core/text.ts'
+import { quoteLong } from '../platform/core/text.ts'
 import { isInForm, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { choice } from '../platform/operation/inputs.ts'
 import { judgeCutList, listDetails, listOutput, toListResult, withUnmet } from '../platform/operation/listing.ts'
@@ -286,7 +286,7 @@ async function createOnce(api: WriteApi, service: Target, kind: KindWire, body: 
 async function describeSimilar(api: WriteApi, service: Target, body: Body): Promise<string> {
   try {
     const { items } = await alertCollection.list(api, service)
-    const similar = items.filter((alert) => isSimilar(alert, body)).map(({ id }) => quote(id))
+    const similar = items.filter((alert) => isSimilar(alert, body)).map(({ id }) => quoteLong(id))
     return similar.length === 0
       ? 'Currently, no alert matches it.'
       : `Currently, these alerts match it: ${similar.slice(0, 10).join(', ')}.`

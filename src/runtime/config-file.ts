@@ -83,7 +83,7 @@ export function readConfig(text: string, file: string): Partial<Config> {
       ...(previous.success ? [] : schemaDiagnostics(previous.error, document, previousOwnerSchema)),
       ...lint.diagnostics,
       ...functions.diagnostics,
-      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key, 60)}" ${whyNotInFile(toCamel(key))}`)),
+      ...rejected.map(([key]) => inputDiagnosticAt(document.locationOfKey([key]), `"${quote(key)}" ${whyNotInFile(toCamel(key))}`)),
     ],
     locationOf(name) {
       const [key] = entries.find(([one]) => toCamel(one) === name) ?? []

@@ -9,7 +9,7 @@ import { withoutUndefined } from '../platform/core/keys.ts'
 import { type Inline, trusted, untrusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
-import { capitalize, listFirst, quote } from '../platform/core/text.ts'
+import { capitalize, listFirst, quoteLong } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Cancellation } from '../platform/http/cancellation.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
@@ -290,7 +290,7 @@ async function writeFiles(files: readonly OutputFile[], directory: string, used:
       else await writeFileFrom(directory, file.path, file.content, used)
       await addUsed(used, directory, file.path)
     } catch (thrown) {
-      failures.push(`${toKebab(file.input)}: "${quote(file.path)}" could not be written: ${quote(reasonOf(thrown))}`)
+      failures.push(`${toKebab(file.input)}: "${quoteLong(file.path)}" could not be written: ${quoteLong(reasonOf(thrown))}`)
     }
   }
   return failures

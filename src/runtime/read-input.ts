@@ -7,7 +7,7 @@ import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, missi
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../platform/core/names.ts'
-import { quote } from '../platform/core/text.ts'
+import { quote, quoteLong } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import { metaOf, type Shape } from '../platform/documents/schema.ts'
 import { type ProxySettings, parseApiUrl, readProxySettings } from '../platform/http/proxy.ts'
@@ -113,7 +113,7 @@ function checkInputNames(name: OperationName, shape: Shape, request: RunRequest)
         dropped === undefined
           ? `unknown input of ${name}${adviseOnName(input, known.map(toKebab), accepts)}`
           : `is not an input any more: ${dropped}`
-      return inputDiagnostic(quote(input, 60), message)
+      return inputDiagnostic(quote(input), message)
     }),
     // A step sets what is about its own run. The rest is set once, for all steps of a job or a runner.
     ...Object.keys(request.isAction === true ? inputs : {}).flatMap((one) => {
@@ -157,7 +157,7 @@ function checkReports(name: OperationName, { reports: own = {} }: Operation, { v
     const files = [...(typeof planFile === 'string' ? [{ format: 'plan-file', path: planFile }] : []), ...earlier]
     const other = files.find((one) => normalize(one.path) === normalize(path))
     if (other === undefined) return []
-    return [diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quote(path)}"; give each a path of its own`)]
+    return [diagnosticFor('reports', `has one path for ${other.format} and ${format}, "${quoteLong(path)}"; give each a path of its own`)]
   })
 }
 
@@ -197,7 +197,7 @@ function operationNamed(name: string): OperationName {
   if (isOperationName(name)) return name
   const accepted = `; accepted: ${operationNames.join(', ')}`
   const message =
-    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || accepted}`
+    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name)}"${adviseOnName(name, operationNames) || accepted}`
   throw inputError('operation', message)
 }
 
@@ -333,5 +333,5 @@ function refuseAddress(url: string | undefined, problem: string | undefined, set
 
 function describeAddress(url: string, problem: string | undefined) {
   // A URL with a user or a query in it may hold a password or a token.
-  return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url, 80)}"`} ${problem}`
+  return `${/[@?#]/.test(url) ? 'the given value' : `"${quote(url)}"`} ${problem}`
 }

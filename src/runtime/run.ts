@@ -237,7 +237,7 @@ const withoutCredentials = (files: Files, redact: Redact): Files => ({
   variable(name) {
     const value = files.variable(name)
     if (value !== undefined && redact(value) !== value)
-      throw inputError('files', `the variable ${quote(name, 60)} holds a credential of this run, which no file may use`)
+      throw inputError('files', `the variable ${quote(name)} holds a credential of this run, which no file may use`)
     return value
   },
 })

@@ -117,7 +117,7 @@ const findContradictions = ({ path, settings, project }: NamedEnvironment, commo
   Object.entries({ ...common, ...settings, ...(project !== undefined && { project }) }).flatMap(([name, value]) => {
     const other = given[name]
     if (typeof other !== 'string' || other === '' || (name.endsWith('Id') ? other.toLowerCase() : other) === value) return []
-    const message = `"${quote(other, 80)}" contradicts "${quote(value, 80)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove the input or ${toEnvironmentName(toKebab(name))}, or this line of the file`
+    const message = `"${quote(other)}" contradicts "${quote(value)}" in ${name in settings || name === 'project' ? path : 'the config file'}; remove the input or ${toEnvironmentName(toKebab(name))}, or this line of the file`
     return [inputDiagnostic(toKebab(name), message)]
   })
 

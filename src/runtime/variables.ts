@@ -31,9 +31,9 @@ export function checkVariables(env: Variables) {
     .filter(({ variable, name }) => !variableNames.includes(name) || variable !== toEnvironmentName(name))
     .map(({ variable, name }) => ({ variable, problem: describeUnread(variable, name) }))
   const unknown = unread.filter(({ problem }) => problem === undefined).map(({ variable }) => variable)
-  const named = unknown.map((variable) => quote(variable, 60))
+  const named = unknown.map((variable) => quote(variable))
   return {
-    diagnostics: unread.flatMap(({ variable, problem }) => (problem === undefined ? [] : [inputDiagnostic(quote(variable, 60), problem)])),
+    diagnostics: unread.flatMap(({ variable, problem }) => (problem === undefined ? [] : [inputDiagnostic(quote(variable), problem)])),
     warnings:
       unknown.length === 0
         ? []

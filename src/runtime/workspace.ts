@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, parse, posix, relative, resolve, sep } from 
 import { type InputError, inputError } from '../platform/core/errors.ts'
 import { fileVariablePrefix, secretPrefix } from '../platform/core/names.ts'
 import { runPageOf } from '../platform/core/run-page.ts'
-import { quote } from '../platform/core/text.ts'
+import { quote, quoteLong } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Files, FoundFiles, OutputFile, SkippedDirectory } from '../platform/operation/files.ts'
 import type { ReadFiles } from '../platform/operation/operation.ts'
@@ -22,7 +22,7 @@ export type UsedFiles = Set<string>
 
 /** Throws an InputError named after `input`. */
 export async function readWorkspaceFile(root: string, path: string, input: string, used?: UsedFiles): Promise<string> {
-  const refuse = (reason: string): InputError => inputError(input, `"${quote(path)}" ${reason}`)
+  const refuse = (reason: string): InputError => inputError(input, `"${quoteLong(path)}" ${reason}`)
   const real = await realPathOf(resolve(root, path))
   if (real === undefined) throw refuse('does not exist or cannot be read')
   if (!isInside(await realpath(root), real)) throw refuse('is outside of the workspace')

@@ -136,7 +136,7 @@ function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[]
   return [
     ...selectedTags(given.values.select)
       .filter((tag) => !/^[^\s=]{1,128}(?:=.{0,256})?$/.test(tag))
-      .map((tag) => inputDiagnostic('select', `"tag=${quote(tag, 80)}" is not accepted; accepted: tag=Key or tag=Key=Value`)),
+      .map((tag) => inputDiagnostic('select', `"tag=${quote(tag)}" is not accepted; accepted: tag=Key or tag=Key=Value`)),
     ...checkGate(given),
     ...(names.has('maxIncrease') && !names.has('compare')
       ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { parseJsonOrUndefined } from '../../platform/core/json.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { describeMismatch } from '../../platform/core/mismatch.ts'
-import { quote } from '../../platform/core/text.ts'
+import { quoteLong } from '../../platform/core/text.ts'
 import { describeFailedRequest, type Failure, failureOfStatus } from '../../platform/http/failure.ts'
 import { type RetryPolicy, retryPolicyFor, type SendDeps, sendOnce, sendWithRetries, startDeadline } from '../../platform/http/send.ts'
 import { type Answer, createTransport, type Exchange } from '../../platform/http/transport.ts'
@@ -275,8 +275,8 @@ export class GitHubError extends Error {
 /** Octokit has the error of a request as the cause of its own. */
 export function toGitHubError(thrown: unknown): GitHubError {
   if (thrown instanceof GitHubError) return thrown
-  if (!(thrown instanceof Error)) return new GitHubError({ detail: quote(String(thrown)) })
-  return thrown.cause instanceof GitHubError ? thrown.cause : new GitHubError({ detail: quote(thrown.message) })
+  if (!(thrown instanceof Error)) return new GitHubError({ detail: quoteLong(String(thrown)) })
+  return thrown.cause instanceof GitHubError ? thrown.cause : new GitHubError({ detail: quoteLong(thrown.message) })
 }
 
 export function hasStatus(thrown: unknown, ...statuses: readonly number[]): boolean {
@@ -293,7 +293,11 @@ function failureOfAnswer({ status, headers, text }: Answer, nowMs: number): Fail
     .flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
     .join(': ')
   const retryAfter = headers['retry-after']
-  const failure = failureOfStatus({ status, headers: { 'retry-after': retryAfter } }, message ? quote(message) : 'without a message', nowMs)
+  const failure = failureOfStatus(
+    { status, headers: { 'retry-after': retryAfter } },
+    message ? quoteLong(message) : 'without a message',
+    nowMs,
+  )
   const isSpent = headers['x-ratelimit-remaining'] === '0'
   const isRefusedByLimit = status === 403 && (retryAfter !== undefined || isSpent || /rate limit/i.test(message))
   if (failure.cause !== 'rate-limit' && !isRefusedByLimit) return failure

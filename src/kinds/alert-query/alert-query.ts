@@ -99,11 +99,10 @@ function refuseAlertSql(sql: string, { source, sourceId }: z.output<typeof sqlQu
   // The server drops semicolons at the end.
   if (tokens.some((token, i) => token !== ';' && tokens[i - 1] === ';')) return 'has more than one statement'
   const macro = tokens.find((token) => token.startsWith('$__') && !macros.includes(token.slice(3)))
-  if (macro !== undefined) return `has the macro ${quote(macro, 40)}, which the server does not know; known: ${macros.join(', ')}`
+  if (macro !== undefined) return `has the macro ${quote(macro)}, which the server does not know; known: ${macros.join(', ')}`
   if (tokens.includes('$__sourceTable') && source === undefined && sourceId === undefined) return 'has $__sourceTable and needs a source'
   const unknown = tokens.flatMap((token) => parameter.exec(token)?.[1] ?? []).find((name) => !parameters.includes(name))
-  if (unknown !== undefined)
-    return `has the parameter ${quote(unknown, 40)}, which the server does not set; set are ${parameters.join(', ')}`
+  if (unknown !== undefined) return `has the parameter ${quote(unknown)}, which the server does not set; set are ${parameters.join(', ')}`
   return isGroupedNumber(tokens)
     ? 'groups rows without the interval, and only the first row is compared; add LIMIT 1, or for an alert on each group the interval, such as $__timeInterval(Timestamp)'
     : undefined

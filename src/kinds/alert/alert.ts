@@ -100,8 +100,8 @@ export type Alert = z.output<typeof alertSchema>
 export function unknownFormOf(stored: StoredObject, declared: { readonly raw?: DeclaredAlert['raw'] } = {}): string | undefined {
   const unstated = Object.entries(stored).filter(([field]) => !Object.hasOwn(declared.raw ?? {}, field))
   const { source, detectionMode, anomalyConfig }: Body = Object.fromEntries(unstated)
-  if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source), 40)}`
-  if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode), 40)}`
+  if (source != null && !alertSources.some((known) => known === source)) return `the source ${quote(String(source))}`
+  if (detectionMode != null && detectionMode !== 'threshold') return `the detectionMode ${quote(String(detectionMode))}`
   return isEmpty(anomalyConfig) ? undefined : 'an anomalyConfig'
 }
 

@@ -144,7 +144,7 @@ export function explainFailedEvaluation(alert: Body): string | undefined {
   // Recorded: the server takes a word such as @anna for a receiver that it does not know.
   const sent = /\ba mention that is not a webhook\b/.test(last.message ?? '') ? ' The server sent the notification without the mention' : ''
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  return `${quote(last.type ?? 'an error', 40)}${at}${message}${more}${sent}`
+  return `${quote(last.type ?? 'an error')}${at}${message}${more}${sent}`
 }
 
 /** When the server evaluated the alert, or somebody wrote it since; undefined for one that is disabled or silenced, and without a time. */

@@ -2,7 +2,7 @@
 // compared with the service, and digests are made of it, so that another spelling is not a change.
 import * as z from 'zod'
 import { isMapping, withoutUndefined } from '../../platform/core/keys.ts'
-import { quote, shellQuote } from '../../platform/core/text.ts'
+import { quoteLong, shellQuote } from '../../platform/core/text.ts'
 import { type FormWalk, mapForms, metaOf, ownValue, type Schema } from '../../platform/documents/schema.ts'
 import { refuseField, withSourceIds, word } from '../fields.ts'
 import { type Body, listOf } from '../kind.ts'
@@ -205,7 +205,7 @@ export const isSingleDashboard = (document: unknown): document is Body =>
 export const describeWebAppFile = (name: string): string => `is a dashboard of the web app; ${translateWith(name)}`
 
 export const translateWith = (name: string): string =>
-  `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quote(name)) : 'FILE'}`
+  `translate it with: watchkeeper import ${/\.(?:ya?ml|json)$/.test(name) ? shellQuote(quoteLong(name)) : 'FILE'}`
 
 interface TileSize {
   readonly w: number

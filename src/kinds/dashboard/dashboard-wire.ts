@@ -78,7 +78,7 @@ export function adviseTileName(name: string, tiles: readonly Body[]): string {
 }
 
 export const explainTypeWithoutAlerts = (type: string): string =>
-  `a tile of type ${quote(type, 40)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
+  `a tile of type ${quote(type)} cannot have alerts; types that can: ${alertableTypes.join(', ')}`
 
 /** Lets the server validate a body as that of a create. The server stores nothing, so the request may be repeated like a read. */
 export async function validateDashboard(api: ReadApi, service: Target, body: Body): Promise<readonly InvalidField[]> {

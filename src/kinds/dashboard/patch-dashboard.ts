@@ -48,7 +48,7 @@ const merge = (current: Dashboard, patch: DashboardPatch): Dashboard =>
 const explainRefusal = (text: string, patch: DashboardPatch | undefined) =>
   patch === undefined || 'tags' in patch
     ? reasonIn(text)
-    : `cannot patch the tile "${quote(String(patch.tile.name), 60)}" (plan with ${spellVariable('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
+    : `cannot patch the tile "${quote(String(patch.tile.name))}" (plan with ${spellVariable('repair', 'rewrite')} to write all tiles): ${reasonIn(text)}`
 
 interface Issue {
   readonly path: readonly PropertyKey[]

@@ -289,11 +289,11 @@ export const sourceKind: Kind<DeclaredObject<DeclaredSource>> = {
   resolve: resolveSource,
   summarize: summarizeSource,
   explainUndeclarable: ({ kind }) =>
-    declaredTypes.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind), 40)}`,
+    declaredTypes.some((known) => known === kind) ? undefined : `files cannot declare a source of the kind ${quote(String(kind))}`,
   explainHidden({ querySettings }) {
     const { data = [] } = declaredSource.shape.querySettings.safeParse(querySettings ?? undefined)
     const text = data.find((one) => !isPlainSetting(one))
-    return text && `files cannot have the text of its setting ${quote(text.setting, 60)}`
+    return text && `files cannot have the text of its setting ${quote(text.setting)}`
   },
   toBody: withoutServerFields,
   ...noMarkers,

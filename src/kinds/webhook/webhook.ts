@@ -235,7 +235,7 @@ export const webhookKind: Kind<DeclaredObject<DeclaredWebhook>> = {
   explainUndeclarable: ({ service }) =>
     webhookServices.some((known) => known === service)
       ? undefined
-      : `files cannot declare a webhook of the service ${quote(String(service), 40)}`,
+      : `files cannot declare a webhook of the service ${quote(String(service))}`,
   explainHidden(webhook) {
     const fields = hiddenInFile(webhook)
     return fields.length === 0

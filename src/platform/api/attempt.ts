@@ -1,6 +1,6 @@
 import { parseJson } from '../core/json.ts'
 import type { Redact } from '../core/secrets.ts'
-import { quote } from '../core/text.ts'
+import { quoteLong } from '../core/text.ts'
 import { type Failure, failureOfStatus } from '../http/failure.ts'
 import type { Headers } from '../http/rate-limit.ts'
 import { sendOnce } from '../http/send.ts'
@@ -47,7 +47,7 @@ function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: Attem
   if (status >= 400) {
     const words = 'json' in parsed ? messageIn(parsed.json, redact) : bareText(answer.text, redact)
     const isFromApi = answer.text !== '' && ('json' in parsed || headers['content-type']?.startsWith('text/plain') === true)
-    return { failure: { ...failureOfStatus(answer, quote(words.trim()), nowMs()), ...known, isFromApi } }
+    return { failure: { ...failureOfStatus(answer, quoteLong(words.trim()), nowMs()), ...known, isFromApi } }
   }
   const fail = (cause: 'unreadable' | 'unfit', detail: string): AttemptResult<T> => ({
     failure: { ...known, cause, detail, writeOutcome: 'unknown' },
@@ -57,13 +57,13 @@ function judgeAnswer<T>(answer: Answer, { exchange, read, redact, nowMs }: Attem
   if (status === 206) return fail('unfit', 'that is not a whole answer')
   const result = read(parsed.json, headers)
   if ('refusal' in result) {
-    const detail = quote(redact(result.refusal.slice(0, maxQuotedText)).trim())
+    const detail = quoteLong(redact(result.refusal.slice(0, maxQuotedText)).trim())
     return { failure: { ...known, cause: 'status', detail, writeOutcome: 'refused', isFromApi: true } }
   }
   if (!('mismatch' in result)) return { success: { value: result.value, status, headers, requestId } }
   if (answer.text === '') return fail('unreadable', 'the answer is empty')
   const words = messageIn(parsed.json, redact)
-  return fail('unfit', words === '' ? result.mismatch : `${result.mismatch}; message of the API: ${quote(words)}`)
+  return fail('unfit', words === '' ? result.mismatch : `${result.mismatch}; message of the API: ${quoteLong(words)}`)
 }
 
 /** The data of the only event of a stream (WHATWG HTML, section 9.2.6), or another text. */
@@ -79,7 +79,7 @@ function parseBody(text: string, redact: Redact): { readonly json: unknown } | {
     return { json: parseJson(text) }
   } catch (thrown) {
     if (thrown instanceof RangeError) return { problem: `the answer is ${thrown.message}` }
-    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quote(bareText(text, redact))}` }
+    return { problem: `the answer is ${thrown instanceof Error ? thrown.message : ''}: ${quoteLong(bareText(text, redact))}` }
   }
 }
 

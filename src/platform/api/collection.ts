@@ -101,7 +101,7 @@ function defineReads<T extends { readonly id: string }>({ name, noun, listing, s
     if (reads === 'one') return api.read({ request: { method: 'GET', path: one(api, service, id) }, read, about, rules })
     const { items, readAtMs } = await list(api, service, rules)
     const found = items.find((item) => item.id === id)
-    if (found === undefined) throw new WatchkeeperError('not-found', `The ${noun} ${quote(id, 80)} does not exist.`)
+    if (found === undefined) throw new WatchkeeperError('not-found', `The ${noun} ${quote(id)} does not exist.`)
     rules?.onAnswer?.(readAtMs)
     return found
   }
@@ -203,7 +203,7 @@ function unlessNotFound(thrown: unknown): undefined {
 /** Ids from users were checked when they were read. This one came from the API. */
 function demandResourceId(id: string, noun: string) {
   if (isResourceId(id)) return
-  const message = `The API returned "${quote(id, 80)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
+  const message = `The API returned "${quote(id)}" as the id of this ${noun}. It is not safe in a URL path, so no request was sent.`
   throw new WatchkeeperError('bad-answer', message)
 }
 

@@ -8,7 +8,7 @@ export function describeMismatch({ issues: [first, ...others] }: z.ZodError, who
 }
 
 export const formatPlace = (path: readonly PropertyKey[], whole: string): string =>
-  path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key), 60)}`), whole)
+  path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : `${text}.${quote(String(key))}`), whole)
 
 function issueWords(issue: z.core.$ZodIssue | undefined) {
   if (issue?.code === 'custom') return issue.message

@@ -22,8 +22,7 @@ export function refuseForm(text: string, isPart = true): string | undefined {
   const open: string[] = []
   for (const [i, token] of all.entries()) {
     if (token === ';') return 'its SQL has a semicolon; write one SELECT without it'
-    if (isUnreadable(token) || isUnreadableThere(all, i))
-      return `its SQL has ${quote(token, 40)}, and may mean something else to the server`
+    if (isUnreadable(token) || isUnreadableThere(all, i)) return `its SQL has ${quote(token)}, and may mean something else to the server`
     if (token === '(' || token === '[') open.push(token)
     if (isPart && Object.hasOwn(opening, token) && open.pop() !== opening[token]) return 'its SQL has a bracket that is not opened'
   }
@@ -119,7 +118,7 @@ function refuseClause(words: readonly string[], i: number) {
   )
     return `its SQL has ${word.toUpperCase()}; write one SELECT without it`
   if (!isNameWord(word, 'settings', 'format', 'into', 'outfile') || afterColumn.test(after)) return undefined
-  return `its SQL has ${quote(`${word} ${after}`.trim(), 60)}; leave that out, or write \`${word}\` in backticks where it is a name`
+  return `its SQL has ${quote(`${word} ${after}`.trim())}; leave that out, or write \`${word}\` in backticks where it is a name`
 }
 
 /** By the form of each word: `s` is a plain text, `t` another one, `n` a name. The rest are themselves. */
@@ -141,7 +140,7 @@ function refuseSystem(words: readonly string[], i: number) {
   const [name = '', after] = [nameInToken(words[i]), words[i + 1]]
   const isOfColumn = words[i - 1] === '.' && /^["`a-z_]/i.test(words[i - 2] ?? '')
   if (name === 'system' && after === '.' && !isOfColumn && !systemTables.includes(nameInToken(words[i + 2]) ?? ''))
-    return `its SQL has ${quote(`system.${words[i + 2]}`, 60)}; of system, it may read ${systemTables.join(', ')}`
+    return `its SQL has ${quote(`system.${words[i + 2]}`)}; of system, it may read ${systemTables.join(', ')}`
   const needed = after === '(' && (name === 'merge' ? 'merge' : /^cluster(?:allreplicas)?$/.test(name) && 'cluster')
   if (!needed || tableArguments[needed].test(Array.from({ length: 7 }, (_, j) => argumentForm(words[i + 2 + j] ?? '')).join('')))
     return undefined
@@ -171,7 +170,7 @@ function isFunction(words: readonly string[], i: number, higherOrder: ReadonlySe
 }
 
 function refuseCall(words: readonly string[], i: number, names: SqlNames, hasTables: boolean) {
-  const [name, shown] = [nameInToken(words[i]) ?? words[i] ?? '', quote(words[i] ?? '', 60)]
+  const [name, shown] = [nameInToken(words[i]) ?? words[i] ?? '', quote(words[i] ?? '')]
   if (!isCalled(words, i, names) || names.functions.has(name) || (name.length <= 128 && isCombined(name, names))) return undefined
   if (names.leftOut.has(name)) return `its SQL uses ${shown}, which does more than read the data of the database`
   if (names.ofTextOrTable.has(name)) {

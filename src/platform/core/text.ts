@@ -27,7 +27,10 @@ export function clip(text: string, limit: number): string {
   return clipped.length < text.length ? clipped : text
 }
 
-export const quote = (text: string, limit = 200): string => printable(clip(text, limit))
+export const quote = (text: string, limit = 60): string => printable(clip(text, limit))
+
+/** A path, or a sentence of others. */
+export const quoteLong = (text: string): string => quote(text, 200)
 
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 

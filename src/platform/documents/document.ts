@@ -186,7 +186,7 @@ function expandAliases(root: Node) {
   /** Below an alias, another node can have the same name. */
   const targetOf = (alias: Alias): Node => {
     const target = targets.get(alias) ?? anchors.get(alias.source)
-    const name = quote(alias.source, 60)
+    const name = quote(alias.source)
     if (target === undefined)
       throw new ReadError(startOfNode(alias), `*${name} has no anchor: add &${name} before it, or quote a text: "*${name}"`)
     if (around.has(target)) throw new ReadError(startOfNode(alias), `*${name} is inside its own anchor`)
@@ -229,7 +229,7 @@ function mapKeys(map: YAMLMap) {
     const name = String(key.value)
     if (name === '<<' && key.type === 'PLAIN') throw new ReadError(startOfNode(key), 'merge keys are not supported; write the fields out')
     if (seen.has(name))
-      throw new ReadError(startOfNode(key), `Map keys must be unique: "${quote(name, 60)}" is already in this map; remove one of them`)
+      throw new ReadError(startOfNode(key), `Map keys must be unique: "${quote(name)}" is already in this map; remove one of them`)
     seen.add(name)
   }
   return [...seen]

@@ -97,7 +97,7 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
   const value = instance.values.get(name)
   if (value !== undefined) return { value }
   const nearest = didYouMean(name, instance.values.keys())
-  const place = `instances.${quote(instance.key, 60)}, or to defaults.instances`
+  const place = `instances.${quote(instance.key)}, or to defaults.instances`
   return { message: `${text} has no value${nearest || `; add ${name} to ${place}`}` }
 }
 
@@ -107,9 +107,9 @@ const namedSecret = 'A webhook names a variable of the process, such as urlFrom:
 function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
   if (name === undefined) {
     if (/^secrets?\./.test(inside))
-      return { message: `\${{ ${quote(inside, 60)} }} is not supported; files contain no secrets. ${namedSecret}` }
+      return { message: `\${{ ${quote(inside)} }} is not supported; files contain no secrets. ${namedSecret}` }
     const names = ['env.NAME', ...(instance === undefined ? [] : ['instance.NAME'])].map((one) => `\${{ ${one} }}`).join(' or ')
-    return { message: `\${{ ${quote(inside, 60)} }} is not supported; use ${names}` }
+    return { message: `\${{ ${quote(inside)} }} is not supported; use ${names}` }
   }
   const text = `\${{ env.${name} }}`
   const value = mayBeCredential(name) ? undefined : variable(name)
@@ -129,7 +129,7 @@ function interpolateText(text: string, options: InterpolateOptions, path: ValueP
   const replaced = text.replace(expressionForm, (whole, within: string, end: string) => {
     const inside = within.trim()
     if (inside === literalText && end !== '') return '${{'
-    const found = end === '' ? { message: `\${{ ${quote(inside, 60)} is not closed` } : evaluateExpression(inside, options)
+    const found = end === '' ? { message: `\${{ ${quote(inside)} is not closed` } : evaluateExpression(inside, options)
     if ('value' in found) {
       last = { inside, value: found.value }
       return String(found.value)

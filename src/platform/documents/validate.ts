@@ -101,7 +101,7 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
   const { secret, missing } = field === undefined ? {} : metaOf(field)
   const accepted = describeAccepted(issue, field)
   if (value === undefined) return `is missing${accepted}${missing === undefined ? '' : `; ${missing}`}`
-  const given = secret ? '' : `${quote(JSON.stringify(value) ?? '', 80)} `
+  const given = secret ? '' : `${quote(JSON.stringify(value) ?? '')} `
   const element = elementOf(field)
   if (element !== undefined && z.safeParse(element, value).success)
     return `${given}is not a list${typeof value === 'object' ? '; put it into [ ]' : secret ? '' : `; write [${given.trim()}]`}`
@@ -111,7 +111,7 @@ export function explainIssue(issue: z.core.$ZodIssue, value: unknown, field: Sch
 
 function describeWrongKey(path: ValuePath, map: Schema | undefined, document: ReadDocument): readonly Diagnostic[] {
   const accepts = map instanceof z.ZodRecord ? metaOf(map.keyType).accepts : undefined
-  const message = `"${quote(String(path.at(-1)), 60)}" is not accepted as a key${accepts === undefined ? '' : `; accepted: ${accepts}`}`
+  const message = `"${quote(String(path.at(-1)))}" is not accepted as a key${accepts === undefined ? '' : `; accepted: ${accepts}`}`
   return [issueDiagnostic(document.locationOfKey(path), `${toPrefix(path.slice(0, -1), document.value)}${message}`)]
 }
 
@@ -134,7 +134,7 @@ function describeUnknownKeys(
     const problem = known.includes(key)
       ? 'cannot be combined with the other fields of this map'
       : `is an unknown field${suggestion || accepted}`
-    return issueDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key, 60)}" ${problem}`)
+    return issueDiagnostic(document.locationOfKey([...path, key]), `${prefix}"${quote(key)}" ${problem}`)
   })
   const rest = keys.length - named.length
   return rest === 0 ? named : [...named, issueDiagnostic(document.locationOf(path), `${prefix}${rest} more unknown fields`)]
@@ -159,7 +159,7 @@ export const formatPath = (path: ValuePath, root: unknown): string => {
     text +=
       typeof key === 'number'
         ? `[${typeof label === 'string' && label !== '' ? printable(JSON.stringify(clip(label, 60))) : String(key)}]`
-        : `${text === '' ? '' : '.'}${quote(String(key), 60)}`
+        : `${text === '' ? '' : '.'}${quote(String(key))}`
   }
   return text
 }

@@ -1,4 +1,4 @@
-import { quote } from '../core/text.ts'
+import { quoteLong } from '../core/text.ts'
 import { type Headers, rateLimitStatus, serverWaitMs } from './rate-limit.ts'
 
 export type FailureCause =
@@ -140,9 +140,9 @@ function describeExchange({ code, bytes, message }: ExchangeFailure, timeoutMs: 
   const known = connectionFailures[code]
   if (known !== undefined) return `${known} (${code})`
   const [, host] = /^getaddrinfo \w+ (\S+)$/.exec(message) ?? []
-  if (host !== undefined) return `there is no address for the host ${quote(host)} (${code})`
+  if (host !== undefined) return `there is no address for the host ${quoteLong(host)} (${code})`
   // OpenSSL puts its reason between codes, function names and paths of its source.
-  return `${quote(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message)} (${code})`
+  return `${quoteLong(/^[\dA-F]+:error:[\dA-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message)} (${code})`
 }
 
 /** One line without a full stop. `name` is that of the server. */

@@ -43,7 +43,7 @@ async function inflate(raw: Buffer, encoding: string | undefined): Promise<Buffe
   const { length: bytes } = raw
   if (encoding === undefined || encoding === '' || encoding === 'identity') return raw
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
-    throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding, 40)}", which was not asked for`, {
+    throw new ExchangeFailure('BAD_ENCODING', `the answer came in the encoding "${quote(encoding)}", which was not asked for`, {
       bytes,
     })
   const { gunzipSync } = await loadZlib()

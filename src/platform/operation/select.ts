@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { inputError } from '../core/errors.ts'
 import { didYouMean } from '../core/names.ts'
-import { quote } from '../core/text.ts'
+import { quote, quoteLong } from '../core/text.ts'
 
 const selectFields = ['name', 'key', 'kind', 'tag', 'state', 'project', 'type', 'managed', 'unmanaged', 'all'] as const
 
@@ -79,7 +79,7 @@ export function describeUnmet(items: readonly Selectable[], conditions: readonly
   const known = items.flatMap((item) =>
     field === 'name' || field === 'key' ? (item[field] ?? []) : field === 'tag' ? (item.tags ?? []) : [],
   )
-  return quote(describeConditions([unmet]), 200) + didYouMean(values[0] ?? '', new Set(known))
+  return quoteLong(describeConditions([unmet])) + didYouMean(values[0] ?? '', new Set(known))
 }
 
 /** Throws an InputError for a key that none has, and where no item is left. */
@@ -90,8 +90,7 @@ export function selectDeclared<T extends Selectable>(
 ): readonly T[] {
   const keys = items.flatMap(({ key }) => key ?? [])
   const unknown = valuesOf(conditions, 'key')?.find((key) => !keys.includes(key))
-  if (unknown !== undefined)
-    throw inputError('select', `"${quote(unknown, 60)}" is not an ${noun} in these files${didYouMean(unknown, keys)}`)
+  if (unknown !== undefined) throw inputError('select', `"${quote(unknown)}" is not an ${noun} in these files${didYouMean(unknown, keys)}`)
   const selected = items.filter((item) => isSelected(conditions, item))
   if (selected.length === 0 && items.length > 0)
     throw inputError('select', `matches no ${noun} in these files: none has ${describeUnmet(items, conditions)}`)

@@ -99,7 +99,7 @@ export async function describeForPrograms(name: string | undefined): Promise<Jso
   if (!isOperationName(name))
     throw inputError(
       'operation',
-      `unknown operation "${quote(name, 80)}"${adviseOnName(name, operationNames) || '; watchkeeper schema lists them'}`,
+      `unknown operation "${quote(name)}"${adviseOnName(name, operationNames) || '; watchkeeper schema lists them'}`,
     )
   return {
     ...(await operationSchema(name)),

@@ -4,7 +4,7 @@ import { describeThreshold } from '../../kinds/alert/alert.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { nearestName } from '../../platform/core/names.ts'
-import { firstOf, plural, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quoteLong } from '../../platform/core/text.ts'
 import { type AlertCondition, type EvaluatedWindow, isBreach, type TimeRange, type WindowValues } from './evaluate.ts'
 import type { SeriesItem } from './series-api.ts'
 import { comparisonOf } from './terms.ts'
@@ -172,7 +172,7 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
   return judged.find(({ severity }) => severity === 'warning') ?? judged[0] ?? note(`no row matches ${name(where)} in 7 days`)
 }
 
-const name = (text: string) => `\`${quote(text)}\``
+const name = (text: string) => `\`${quoteLong(text)}\``
 
 const suggest = (text: string, known: readonly string[]) => {
   const near = nearValue(text, known)

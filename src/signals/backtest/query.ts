@@ -120,7 +120,7 @@ export function readTile(tile: Body): TileConfig | Refusal {
   if (data === undefined) return { reason: 'the tile has no configuration that the API shows' }
   const { configType } = data
   const isKnown = configType == null || configType === 'builder' || configType === 'sql'
-  return isKnown ? data : { reason: `the tile is of type ${quote(configType, 40)}` }
+  return isKnown ? data : { reason: `the tile is of type ${quote(configType)}` }
 }
 
 /** `alert` and `watched` in the form of the API. */
@@ -135,7 +135,7 @@ export function toAlertQuery(
   const config = 'tile' in watched ? tilePart.safeParse(watched.tile.config).data : undefined
   const never = config && typeWithoutAlerts({ config })
   if (never !== undefined)
-    return { reason: `never evaluated: the server accepts alerts on a tile of type ${quote(never, 40)}, and ignores them` }
+    return { reason: `never evaluated: the server accepts alerts on a tile of type ${quote(never)}, and ignores them` }
   const refusal = refuseSchedule(parsed.data)
   if (refusal !== undefined) return refusal
   return 'tile' in watched
@@ -350,12 +350,12 @@ export const refuseVariables = (texts: readonly (string | null | undefined)[]): 
 
 function refuseItem({ aggFn, valueExpression, metricName, metricType, periodAggFn }: Item, isExact: boolean) {
   if (!['count', 'count_distinct', 'avg', 'sum', 'min', 'max', 'any', 'last_value', 'quantile'].includes(aggFn))
-    return { reason: `the aggregation ${quote(aggFn, 40)} cannot be requested` }
-  if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn, 40)} cannot be requested` }
+    return { reason: `the aggregation ${quote(aggFn)} cannot be requested` }
+  if (periodAggFn != null) return { reason: `periodAggFn ${quote(periodAggFn)} cannot be requested` }
   if (toField(valueExpression ?? '') === undefined)
     return { reason: 'the value expression contains a dot outside of a text, which the API quotes' }
   if (!isExact || metricName == null || metricType === 'gauge' || metricType === 'histogram') return undefined
-  return { reason: `values of a metric of type ${quote(String(metricType), 40)} differ after a gap` }
+  return { reason: `values of a metric of type ${quote(String(metricType))} differ after a gap` }
 }
 
 /** A value that cannot be requested becomes a count. */

@@ -141,7 +141,7 @@ const numbersIn = (columns: readonly SqlColumn[]) =>
 export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: SqlShape): string | undefined {
   const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
   if (!has('number')) {
-    const types = firstOf(3, [...new Set(columns.map(({ type }) => quote(type, 60)))])
+    const types = firstOf(3, [...new Set(columns.map(({ type }) => quote(type)))])
     return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
   }
   return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined
@@ -230,7 +230,7 @@ export async function refuseUnbounded(
     }
   const value = Object.values(found.rows[0] ?? {}).at(-1)
   return {
-    reason: `its SQL does not bound its time: for a window in 1980, it reads rows, too, and its value is ${quote(String(value), 40)}; add $__timeFilter(Timestamp) to each table`,
+    reason: `its SQL does not bound its time: for a window in 1980, it reads rows, too, and its value is ${quote(String(value))}; add $__timeFilter(Timestamp) to each table`,
     bounds: 'open',
   }
 

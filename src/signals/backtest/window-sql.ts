@@ -167,7 +167,7 @@ function expandMacro(name: string, args: readonly string[], tableOf: TableOf) {
     if (table === undefined) throw new BrokenSql('the macro $__sourceTable needs a source of the tile with such a table')
     return table
   }
-  return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`, 60)} is unknown`)
+  return expandWith(macros, name, args, printWindow) ?? refuse(`the macro ${quote(`$__${name}`)} is unknown`)
 }
 
 export function expandWith(
@@ -238,9 +238,9 @@ function toPart(token: string, shape: SqlShape): Part {
   if (name === undefined) return /^\s+$/.test(token) ? ' ' : token
   const known = parameters.find((one) => one === name)
   if (known === undefined || (shape === 'number' && known.startsWith('interval')))
-    return refuse(`the server sets no parameter ${quote(name, 60)} for a tile of this type`)
+    return refuse(`the server sets no parameter ${quote(name)} for a tile of this type`)
   const stated = ['Int64', 'UInt64', 'Float64'].find((one) => one === type.trim())
-  return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim(), 40)}`) : { parameter: known, type: stated }
+  return stated === undefined ? refuse(`the parameter ${name} has the type ${quote(type.trim())}`) : { parameter: known, type: stated }
 }
 
 export function renderWindow({ parts }: ExpandedSql, startMs: number, lengthMs: number): string {

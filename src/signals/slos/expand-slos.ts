@@ -61,7 +61,7 @@ function readSlo(one: SpelledSlo): { readonly slo: Slo } | { readonly diagnostic
   const { key, location, document, wrongDefaults } = one
   const path = ['slos', key]
   if (!isSloKey(key)) {
-    const message = `slos: "${quote(key, 60)}" is not a key; accepted: ${sloKeyForm}`
+    const message = `slos: "${quote(key)}" is not a key; accepted: ${sloKeyForm}`
     return { diagnostics: [diagnosticOf(schemaRules, 'schema', location, message)] }
   }
   const spelled = valueAt(document.value, path)
@@ -143,7 +143,7 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   }
   const { id, kind } = found
   if (kind !== 'log' && kind !== 'trace')
-    return refuse(`is a source of kind ${quote(kind ?? 'unknown', 40)}; SLOs need one of kind trace or log`)
+    return refuse(`is a source of kind ${quote(kind ?? 'unknown')}; SLOs need one of kind trace or log`)
   const table = tableOfSource(found)
   if (table === undefined) return refuse('the API does not show its connection, table and time column')
   for (const [part, text] of [

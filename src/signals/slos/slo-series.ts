@@ -5,7 +5,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import { whyNoRows } from '../../platform/api/sql-query.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { WatchkeeperError } from '../../platform/core/errors.ts'
-import { quote } from '../../platform/core/text.ts'
+import { quoteLong } from '../../platform/core/text.ts'
 import { requestSeries, type SeriesItem, type SeriesRow, type ServerAccess } from '../backtest/series-api.ts'
 import type { DeclaredSlo } from './slo-file.ts'
 import { type Counts, historyColumns, historySql, type SloSource, windowMs } from './slo-sql.ts'
@@ -108,11 +108,11 @@ export async function readWithSql(
   if (answer.kind !== 'rows') throw notCounted(slo, answer.kind === 'unsent' ? answer.reason : whyNoRows(answer))
   const { data: rows } = z.array(historyRow).safeParse(answer.rows)
   if (rows === undefined)
-    throw new WatchkeeperError('bad-answer', `The answer to the query for "${quote(slo.name)}" has an unexpected form.`)
+    throw new WatchkeeperError('bad-answer', `The answer to the query for "${quoteLong(slo.name)}" has an unexpected form.`)
   const hours = rows.map((row) => ({ group: row[group] ?? '', startMs: row[start] * 1000, total: row[total], good: row[good] }))
   const steps = hours.filter(({ startMs }) => startMs >= endMs - recentMs)
   return toHistories(slo, hours, steps)
 }
 
 const notCounted = ({ name }: DeclaredSlo, reason: string): WatchkeeperError =>
-  new WatchkeeperError('refused', `The events of "${quote(name)}" were not counted: ${reason.replace(/\.$/, '')}.`)
+  new WatchkeeperError('refused', `The events of "${quoteLong(name)}" were not counted: ${reason.replace(/\.$/, '')}.`)

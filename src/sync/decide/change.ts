@@ -133,7 +133,7 @@ export const isHeld = (change: Change): change is Held => change.action === 'hel
 export const slotOf = (change: Change): string =>
   change.action === 'delete' || change.action === 'release' ? `${change.kind} ${change.id}` : addressOf(change)
 
-export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name, 60) })
+export const addressOfChange = ({ kind, key, name }: Change): string => addressOf({ kind, key: key || quote(name) })
 
 export const staysAsItIs = ({ action }: Pick<Change, 'action'>): boolean => action === 'unchanged' || action === 'held'
 

@@ -192,7 +192,7 @@ function findInOtherProject(declared: Declared, finder: Finder): Finding {
 function findById(id: string, { kind, byId }: Finder): Finding {
   const found = byId.get(id)
   if (found !== undefined) return { found }
-  return { hold: { reason: `${kind.label} ${quote(id, 60)} does not exist`, remedies: ['remove id to create a new one'] } }
+  return { hold: { reason: `${kind.label} ${quote(id)} does not exist`, remedies: ['remove id to create a new one'] } }
 }
 
 export const unmanaged: Match['takeover'] = { reason: 'unmanaged', note: 'adopts an unmanaged object' }

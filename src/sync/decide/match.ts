@@ -76,7 +76,7 @@ function reportEqualIdentities({ kind, declared }: Finder): readonly Diagnostic[
   const unidentified = declared.filter((one) => sourceIdOf(one) === undefined)
   return [...Map.groupBy(unidentified, ({ value }) => kind.tokenOf(value)).values()].flatMap(([, ...others]) =>
     others.map((one) => {
-      const message = `another ${kind.label} in these files has the same identity, "${quote(labelOf(one), 60)}"`
+      const message = `another ${kind.label} in these files has the same identity, "${quote(labelOf(one))}"`
       return diagnose(identityRules, 'owned-elsewhere', one, message)
     }),
   )
@@ -216,5 +216,5 @@ function explainOwned(declared: Declared, { kind, project, byName, orphans, prev
 
 /** `the project shop/web owns an alert named "Errors" (65f…)`. */
 export function describeOwned({ stored, marker }: MarkedObject, { label }: KindIdentity, project = marker?.projectName): string {
-  return `${describeOwner(project)} owns ${withArticle(label)} named "${quote(trimmedName(stored), 60)}" (${stored.id})`
+  return `${describeOwner(project)} owns ${withArticle(label)} named "${quote(trimmedName(stored))}" (${stored.id})`
 }

@@ -187,7 +187,7 @@ function readObject({ document: file, kind, key, spelled, defaults, environment 
   const path = [sections[kind], key] as const
   const location = file.locationOfKey(path)
   if (!keyGrammar.test(key)) {
-    const message = `${sections[kind]}: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    const message = `${sections[kind]}: "${quote(key)}" is not a key; accepted: ${keyForm}`
     return { ...nothing, diagnostics: [diagnosticOf(readingRules, 'schema', location, message)] }
   }
   const own = isMapping(spelled) ? withDefaults(spelled, defaults.fields) : spelled

@@ -8,7 +8,7 @@ import { InputError, inputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { type Line, say } from '../../platform/core/line.ts'
 import { didYouMean, toCamel, variableName } from '../../platform/core/names.ts'
-import { quote } from '../../platform/core/text.ts'
+import { quote, quoteLong } from '../../platform/core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { hasExpression } from '../../platform/documents/expressions.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
@@ -70,7 +70,8 @@ export async function readEnvironment(name: string, files: Files, common: Common
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
   const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
   if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
-  if (second !== undefined) throw inputError('env', `${quote(path)} and ${quote(second)} are files of one environment; delete one of them`)
+  if (second !== undefined)
+    throw inputError('env', `${quoteLong(path)} and ${quoteLong(second)} are files of one environment; delete one of them`)
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
   for (const other of paths.filter((one) => one !== path)) {
     const document = readDocument(await files.read(other, 'env'), other)
@@ -83,7 +84,7 @@ const environmentNameOf = (path: string): string => path.slice(path.lastIndexOf(
 
 function whyUnknown(name: string, known: readonly string[]): string {
   if (known.length === 0) return `unknown environment "${name}"; create ${directory}/${name}.yml`
-  return `unknown environment "${name}"${didYouMean(name, known)}; known: ${quote(known.join(', '), 200)}`
+  return `unknown environment "${name}"${didYouMean(name, known)}; known: ${quoteLong(known.join(', '))}`
 }
 
 function toEnvironment(name: string, path: string, text: string): NamedEnvironment {
@@ -93,7 +94,7 @@ function toEnvironment(name: string, path: string, text: string): NamedEnvironme
   const unknown = Object.keys(isMapping(value) ? value : {}).filter((key) => !Object.hasOwn(environmentSchema.shape, key))
   const parsed = environmentSchema.loose().safeParse(value)
   const diagnostics = [
-    ...unknown.map((key) => diagnosticAt(document, [key], `"${quote(key, 60)}" ${whyRejected(key)}`)),
+    ...unknown.map((key) => diagnosticAt(document, [key], `"${quote(key)}" ${whyRejected(key)}`)),
     ...(parsed.success ? [] : schemaDiagnostics(parsed.error, document, environmentSchema)),
     ...variableDiagnostics(document),
   ]
@@ -122,7 +123,7 @@ function variableDiagnostics(document: ReadDocument): readonly Diagnostic[] {
   if (typeof variables !== 'object' || variables === null) return []
   return Object.entries(variables).flatMap(([name, value]) => {
     const reason = whyNoVariable(name, value)
-    return reason === undefined ? [] : [diagnosticAt(document, ['variables', name], `variables: "${quote(name, 60)}" ${reason}`)]
+    return reason === undefined ? [] : [diagnosticAt(document, ['variables', name], `variables: "${quote(name)}" ${reason}`)]
   })
 }
 
@@ -177,7 +178,7 @@ export const findUnknownAdoptions = (
     return Object.keys(valueAt(document.value, ['adopt', section]) ?? {})
       .filter((key) => !known.includes(key))
       .map((key) => {
-        const message = `adopt.${section}: no file declares the key "${quote(key, 60)}"${didYouMean(key, known)}`
+        const message = `adopt.${section}: no file declares the key "${quote(key)}"${didYouMean(key, known)}`
         return diagnosticOf(environmentRules, 'unknown-adoption', document.locationOfKey(['adopt', section, key]), message)
       })
   })

@@ -4,7 +4,7 @@ import type { Source } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type LintSettings, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
 import { spellInput, spellVariable } from '../../platform/core/input-spelling.ts'
-import { quote, shellQuote } from '../../platform/core/text.ts'
+import { quote, quoteLong, shellQuote } from '../../platform/core/text.ts'
 import type { Files, FoundFiles, SkippedDirectory } from '../../platform/operation/files.ts'
 import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
@@ -58,7 +58,7 @@ export async function findDeclarations(
   const missing = isEmpty ? globs : globs.filter((glob) => isPlain(glob) && !found.has(plainPath(glob)))
   if (isEmpty && missing.length > 0) await files.demandCheckout('files')
   if (missing.length > 0 && !(isEmpty && prune && allowEmpty)) {
-    const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quote(path)}", which ${reason}`)
+    const reasons = skipped.map(({ path, reason }) => `; wildcards skip "${quoteLong(path)}", which ${reason}`)
     const advice =
       isEmpty && prune ? `, ${adviseOnEmpty(prune)}` : isEmpty && skipped.length === 0 ? '; init, pull and import write files' : ''
     const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
@@ -121,7 +121,7 @@ export const findingRules = {
 /** Objects in files that were not read look like objects that no file declares. */
 export const skippedDirectories = (skipped: readonly SkippedDirectory[], prune: Prune = false): readonly Diagnostic[] =>
   skipped.map(({ path, reason }) => {
-    const message = `wildcards skip "${quote(path)}", which ${reason}; its files are not read`
+    const message = `wildcards skip "${quoteLong(path)}", which ${reason}; its files are not read`
     if (!prune) return diagnosticOf(findingRules, 'skipped-directory', { file: path }, message)
     const advice = `and prune would ${verbOf(prune)} their objects; name the directory in files, or remove it`
     return exceptionalDiagnostic(findingRules, 'skipped-directory', { file: path }, `${message}, ${advice}`)
@@ -177,6 +177,6 @@ function validProject(text: string, source: string): string {
   if (projectGrammar.test(text)) return text
   throw inputError(
     'project',
-    `"${quote(text, 80)}" (from ${source}) is not a valid project; set ${spellInput('project')}; accepted: ${projectForm}`,
+    `"${quote(text)}" (from ${source}) is not a valid project; set ${spellInput('project')}; accepted: ${projectForm}`,
   )
 }

@@ -69,7 +69,7 @@ export function readIncidents(all: readonly SpelledIncident[], alertKeys: readon
 function readIncident({ key, location, document }: SpelledIncident, alertKeys: readonly string[]): ReadIncidents {
   const failed = (diagnostics: readonly Diagnostic[]): ReadIncidents => ({ incidents: [], diagnostics })
   if (!keyGrammar.test(key)) {
-    const message = `incidents: "${quote(key, 60)}" is not a key; accepted: ${keyForm}`
+    const message = `incidents: "${quote(key)}" is not a key; accepted: ${keyForm}`
     return failed([diagnosticOf(schemaRules, 'schema', location, message)])
   }
   const path = ['incidents', key]
@@ -88,7 +88,7 @@ function readIncident({ key, location, document }: SpelledIncident, alertKeys: r
             incidentRules,
             'incident-alerts',
             document.locationOf([...path, 'alerts', i]),
-            `incidents.${key}.alerts[${i}]: no alert in these files has the key "${quote(pattern, 60)}"`,
+            `incidents.${key}.alerts[${i}]: no alert in these files has the key "${quote(pattern)}"`,
           ),
         ],
   )

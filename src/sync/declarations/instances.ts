@@ -133,7 +133,7 @@ const fillKey = (key: string, instance: InstanceScope) =>
 
 function findEqualKeys(file: ReadDocument, templates: readonly Template[], scopes: readonly InstanceScope[]): readonly Diagnostic[] {
   return templates.flatMap(({ section, key }) => {
-    const at = (message: string) => [report(file.locationOfKey([section, key]), `${section}: "${quote(key, 60)}" ${message}`)]
+    const at = (message: string) => [report(file.locationOfKey([section, key]), `${section}: "${quote(key)}" ${message}`)]
     const names = instanceNamesIn(key)
     if (names.length < countExpressions(key)) return at('has an expression that is not supported in a key; use only values of the instance')
     if (names.length === 0) return at(`is the same key for each instance; add \${{ instance.key }} to it`)
@@ -169,7 +169,7 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
     Object.keys(own)
       .filter((name) => !used.has(name))
       .map((name) =>
-        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name, 60)}"${didYouMean(name, used)}`),
+        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name)}"${didYouMean(name, used)}`),
       ),
   )
 }

@@ -269,7 +269,7 @@ function findOverlapping({ tiles }: Values['dashboard']): readonly Violation[] {
   const grids = Map.groupBy(tiles.keys(), (i) => gridOf(tiles[i] ?? {}))
   return [...grids.values()].flatMap((indexes) => {
     const places = indexes.flatMap((i) => tiles[i] ?? [])
-    const labelOf = (i: number): string => quote(tileLabel(places[i] ?? {}, indexes[i] ?? 0), 60)
+    const labelOf = (i: number): string => quote(tileLabel(places[i] ?? {}, indexes[i] ?? 0))
     return findOverlaps(places).flatMap((other, j) =>
       other === undefined ? [] : [{ path: ['tiles', indexes[j] ?? 0], message: `overlaps the tile "${labelOf(other)}"` }],
     )
@@ -281,7 +281,7 @@ function checkSourceIds(objects: readonly Declared[]): ReturnType<Rule['check']>
   return objects.flatMap((declared) =>
     sourceIdsIn(declared.value).flatMap(({ path, id }) =>
       /^(?=.*[A-Z\s])[A-Za-z][A-Za-z\s_-]*$/.test(id)
-        ? [{ declared, path, message: `"${quote(id, 60)}" looks like a name; write source: ${quote(id, 60)}` }]
+        ? [{ declared, path, message: `"${quote(id)}" looks like a name; write source: ${quote(id)}` }]
         : [],
     ),
   )
@@ -328,7 +328,7 @@ function checkLanguage({ where, whereLanguage = 'lucene' }: Body, path: Path): r
   if (sql === undefined) return []
   const [, column, sign = '', value = ''] = comparison.exec(String(where).slice(String(where).indexOf(sql))) ?? []
   const lucene = column === undefined ? '' : `write ${column}:${sign.replace(/^=+/, '')}${value.replaceAll("'", '"')}, or `
-  const message = `has SQL (${quote(sql, 60)}) in a condition in Lucene, so the server searches its words in the text; ${lucene}set whereLanguage: sql`
+  const message = `has SQL (${quote(sql)}) in a condition in Lucene, so the server searches its words in the text; ${lucene}set whereLanguage: sql`
   return [{ path: [...path, 'where'], message }]
 }
 
@@ -372,7 +372,7 @@ function checkMentions({ message }: DeclaredAlert): readonly Violation[] {
   )
   return words.map((word) => ({
     path: ['message'],
-    message: `the server removes "@${quote(word, 60)}" from each notification, and stores an error; write it without @, or in brackets: (@${quote(word, 60)})`,
+    message: `the server removes "@${quote(word)}" from each notification, and stores an error; write it without @, or in brackets: (@${quote(word)})`,
   }))
 }
 
@@ -440,11 +440,9 @@ function checkBody({ body = '' }: Values['webhook']): readonly Violation[] {
   const unknown = [...variables].filter((name) => !anyBodyVariable.includes(name))
   const missing = [...helpers].filter((name) => !bodyHelpers.some((known) => known === name))
   return [
-    ...unknown.map(
-      (name) => `{{${quote(name, 60)}}} stays empty: no known version of the server has it${didYouMean(name, anyBodyVariable)}`,
-    ),
+    ...unknown.map((name) => `{{${quote(name)}}} stays empty: no known version of the server has it${didYouMean(name, anyBodyVariable)}`),
     ...missing.map(
-      (name) => `the server would send nothing: no known version has the helper "${quote(name, 60)}"${didYouMean(name, bodyHelpers)}`,
+      (name) => `the server would send nothing: no known version has the helper "${quote(name)}"${didYouMean(name, bodyHelpers)}`,
     ),
   ].map((message) => ({ path: ['body'], message }))
 }
@@ -510,6 +508,6 @@ function checkNames(objects: readonly Declared[]): ReturnType<Rule['check']> {
     const name = `${declared.kind} ${kind} ${own}`
     const before = first.get(name)
     if (before === undefined) first.set(name, declared)
-    return before === undefined ? [] : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(own, 60)}"` }]
+    return before === undefined ? [] : [{ declared, path: ['name'], message: `${before.key} has the same name "${quote(own)}"` }]
   })
 }

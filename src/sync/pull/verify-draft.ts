@@ -243,7 +243,7 @@ export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic
   objects.flatMap(({ kind, key, instantiated }) => {
     if (instantiated === undefined) return []
     const { location, differing } = instantiated
-    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value), 80)}`)
+    const fields = differing.map(({ field, value }) => `${field} ${value === undefined ? '(none)' : quote(JSON.stringify(value))}`)
     const message = `${addressOf({ kind, key })}: the service has ${fields.join(', ')}; pull does not edit a file with instances: change the file, or instances.${location.instance}`
     return [diagnosticOf(pullRules, 'instance-differs', location, message)]
   })

@@ -130,7 +130,7 @@ function toGrafanaValues(columns: readonly SqlColumn[], rows: readonly SqlRow[],
   const value = columns.find(isNumeric) ?? fail('the original query has no number')
   const time = columns.find(hasTimeType)
   const labels = columns.filter((column) => column !== value && !hasTimeType(column))
-  const types = columns.map(({ name, type }) => quote(`${name}: ${type}`, 60)).join(', ')
+  const types = columns.map(({ name, type }) => quote(`${name}: ${type}`)).join(', ')
   if (!labels.every(hasTextType))
     (time === undefined ? fail : refuse)(`the original query has ${types}; Grafana takes one number, and texts as labels`)
   if (time !== undefined && reduction === undefined) return fail('the original query is a series over time, which needs a reduce')

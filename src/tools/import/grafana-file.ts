@@ -134,7 +134,7 @@ export function readImportedFile(content: string, file: string, named: ReadonlyS
     })
   })
   const unknown = groups.flatMap((group) => Object.keys(isMapping(group) ? group : {}).filter((key) => !knownInGroup.test(key)))
-  const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key, 60)} stays in Grafana`)
+  const notes = [...others, ...new Set(unknown)].map((key) => `${file}: ${quote(key)} stays in Grafana`)
   return { rules, notes }
 }
 
@@ -189,15 +189,15 @@ const isExpression = ({ datasourceUid, model }: { readonly datasourceUid?: unkno
 export function readCondition({ condition, data }: GrafanaRule): RuleCondition {
   const used = new Set<GrafanaQuery>()
   const follow: Follow = (given, from) => {
-    if (typeof given !== 'string') return refuse(from === undefined ? 'it has no condition' : `${quote(from.refId, 40)} has no expression`)
+    if (typeof given !== 'string') return refuse(from === undefined ? 'it has no condition' : `${quote(from.refId)} has no expression`)
     const refId = given.replace(/^\$\{?(.*?)\}?$/, '$1')
-    const found = data?.find((one) => one.refId === refId) ?? refuse(`its condition is about ${quote(refId, 40)}, which is not in data`)
+    const found = data?.find((one) => one.refId === refId) ?? refuse(`its condition is about ${quote(refId)}, which is not in data`)
     used.add(found)
     return found
   }
   const read = readLast(follow(condition), follow)
   const left = (data ?? []).filter((one) => !used.has(one))
-  const unused = left.map(({ refId }) => `${quote(refId, 40)} is left out, because the condition does not use it`)
+  const unused = left.map(({ refId }) => `${quote(refId)} is left out, because the condition does not use it`)
   return { ...read, differences: [...read.differences, ...unused] }
 }
 
@@ -256,7 +256,7 @@ function readEvaluator(given: unknown, isClassic: boolean): Evaluator {
 }
 
 function refuseExpression({ refId, model }: GrafanaQuery): never {
-  const what = `${quote(refId, 40)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
+  const what = `${quote(refId)} of type ${describe(model?.type)} has no equivalent: ${describe(model?.expression)}`
   return refuse(`the expression ${what}. Write it in the SQL of one query`)
 }
 

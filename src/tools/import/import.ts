@@ -6,7 +6,7 @@ import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { firstOf, plural, quote } from '../../platform/core/text.ts'
+import { firstOf, plural, quote, quoteLong } from '../../platform/core/text.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
@@ -225,13 +225,10 @@ async function compareAll(context: ImportContext, imported: readonly ImportOutco
   for (const [i, { title, translated }] of imported.entries()) {
     if (translated === undefined) continue
     const { connection } = translated.alert.query
-    const names = connections.map(({ name }) => quote(name, 60))
+    const names = connections.map(({ name }) => quote(name))
     const found = connections.find(({ name, id }) => name === connection || id === connection)
     if (found === undefined && api.profile.isSelfHosted)
-      throw inputError(
-        'connection',
-        `"${quote(connection, 60)}" is not a connection of the server, which has ${firstOf(10, names) || 'none'}`,
-      )
+      throw inputError('connection', `"${quote(connection)}" is not a connection of the server, which has ${firstOf(10, names) || 'none'}`)
     checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
   }
@@ -323,6 +320,6 @@ export const importFiles = defineOperation({
   files: ({ written, files }) =>
     (written ? files : []).map(({ path, content, size }) => {
       if (Buffer.byteLength(content) === size) return { input: 'directory', path, content, isEssential: true, staysInWorkspace: true }
-      throw new WatchkeeperError('refused', `No file was written, because "${quote(path)}" would contain a secret of this run.`)
+      throw new WatchkeeperError('refused', `No file was written, because "${quoteLong(path)}" would contain a secret of this run.`)
     }),
 })

@@ -44,7 +44,7 @@ export function toAlertSql(sql: string, reduction: Reduction | undefined, worst:
     untold: select.columns.flatMap((one) => {
       const type = one === value ? 'Number' : one === time ? 'Time' : 'Text'
       const { expression, name = expression } = one
-      return typeOf(expression).replace('Count', 'Number') === type ? [] : [`${quote(name, 60)} is a ${type.toLowerCase()}`]
+      return typeOf(expression).replace('Count', 'Number') === type ? [] : [`${quote(name)} is a ${type.toLowerCase()}`]
     }),
   }
   if (time !== undefined && reduction === undefined) return refuse('the threshold is for a series over time; add a reduce expression')

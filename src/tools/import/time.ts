@@ -21,7 +21,7 @@ interface TimedSql {
 export function translateTime(sql: string, { macro, end }: TimeTexts): TimedSql {
   const expanded = expandMacros(sql, (name, args) => {
     if (name.startsWith('_')) return refuse('the query has a macro in a macro')
-    return macro(name, args) ?? refuse(`the macro ${quote(`$__${name}`, 60)} has no equivalent; write its SQL`)
+    return macro(name, args) ?? refuse(`the macro ${quote(`$__${name}`)} has no equivalent; write its SQL`)
   })
   const hidden: string[] = []
   const masked = toTokens(expanded)

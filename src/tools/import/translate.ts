@@ -118,8 +118,8 @@ function translate(rule: GrafanaRule, inFile: RuleInFile, choices: ImportChoices
  */
 function readSchedule(rule: GrafanaRule, { interval: given }: RuleInFile, differences: string[]) {
   if (given == null) return refuse('the export has no interval of its group; export the group, or all rules as a provisioning file')
-  const seconds = toSeconds(given) || refuse(`the interval ${quote(textOrEmpty(given), 40)} of the group is not a duration`)
-  const pending = isEmpty(rule.for) ? 0 : (toSeconds(rule.for) ?? refuse(`the duration ${quote(String(rule.for), 40)} in for is not known`))
+  const seconds = toSeconds(given) || refuse(`the interval ${quote(textOrEmpty(given))} of the group is not a duration`)
+  const pending = isEmpty(rule.for) ? 0 : (toSeconds(rule.for) ?? refuse(`the duration ${quote(String(rule.for))} in for is not known`))
   const interval = alertIntervals.find((one) => one !== '30s' && intervalMs[one] >= seconds * 1000)
   if (interval === undefined) return refuse('the group is evaluated less often than once a day, the longest interval')
   const longer = intervalMs[interval] / 1000
@@ -135,15 +135,15 @@ function connectionOf({ datasourceUid, model, refId }: GrafanaQuery, { connectio
   const { type, uid } = isMapping(model?.datasource) ? model.datasource : {}
   const name = datasourceUid ?? textOrEmpty(uid)
   if (isGiven(type) && type !== 'grafana-clickhouse-datasource')
-    return refuse(`${quote(refId, 40)} reads a data source of type ${quote(textOrEmpty(type), 60)}; leave the rule in Grafana`)
-  const advice = `if it is ClickHouse, set ${spellInput('connection', `${quote(name, 60)}=NAME`)}`
-  return connections.get(name) ?? refuse(`the data source ${quote(name, 60)} has no connection; ${advice}`)
+    return refuse(`${quote(refId)} reads a data source of type ${quote(textOrEmpty(type))}; leave the rule in Grafana`)
+  const advice = `if it is ClickHouse, set ${spellInput('connection', `${quote(name)}=NAME`)}`
+  return connections.get(name) ?? refuse(`the data source ${quote(name)} has no connection; ${advice}`)
 }
 
 function webhookOf({ notification_settings: own }: GrafanaRule, { webhooks }: ImportChoices) {
   const name = own?.receiver ?? '*'
-  const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name, 60)}`
-  return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name, 60)}=NAME`)}`)
+  const contact = own == null ? 'a rule without a contact point' : `the contact point ${quote(name)}`
+  return webhooks.get(name) ?? refuse(`${contact} has no webhook; set ${spellInput('webhook', `${quote(name)}=NAME`)}`)
 }
 
 /** A check of the values proves or removes it. */
@@ -181,7 +181,7 @@ function sqlOf({ refId, model }: GrafanaQuery) {
   const { rawSql, format } = model ?? {}
   if (/^(?:2|3|logs|traces?)$/i.test(textOrEmpty(format))) return refuse('the query returns logs or traces, and no number')
   if (textOrEmpty(rawSql).length > 30_000) return refuse('the query has more than 30,000 characters')
-  return textOrEmpty(rawSql).trim() || refuse(`${quote(refId, 40)} has no SQL in rawSql`)
+  return textOrEmpty(rawSql).trim() || refuse(`${quote(refId)} has no SQL in rawSql`)
 }
 
 const worstOf: Readonly<Record<string, 'max' | 'min'>> = { above: 'max', below: 'min' }
@@ -250,11 +250,11 @@ function describeOthers(rule: GrafanaRule, differences: string[]) {
   if (!/^keeplast$/i.test(state)) differences.push(`a failing query keeps the last state; Grafana had another one (execErrState: ${state})`)
   const { receiver: _, ...timing } = rule.notification_settings ?? {}
   const given = Object.entries(timing).filter(([, value]) => isGiven(value))
-  const shown = given.map(([name, value]) => quote(`${name}: ${JSON.stringify(value)}`, 80)).join(', ')
+  const shown = given.map(([name, value]) => quote(`${name}: ${JSON.stringify(value)}`)).join(', ')
   if (given.length > 0) differences.push(`notifies at each violated window; Grafana had ${shown}`)
   const others = [rule, ...(rule.data ?? []), ...(rule.data ?? []).map(({ model }) => ({ fillMode: model?.fillMode }))]
   const known = [...Object.keys(ruleSchema.shape), ...Object.keys(querySchema.shape)]
   for (const [name, value] of others.flatMap((fields) => Object.entries(fields)))
     if (!known.includes(name) && !withoutEffect.test(name) && isGiven(value))
-      differences.push(`${quote(name, 60)} has no equivalent; Grafana had ${quote(JSON.stringify(value) ?? '', 80)}`)
+      differences.push(`${quote(name)} has no equivalent; Grafana had ${quote(JSON.stringify(value) ?? '')}`)
 }

@@ -127,7 +127,7 @@ function toAlert(alert: Body, whyNot: string | undefined, webhooks: Choices['web
 
 const nameOf = (tile: Body) => String(ownValue(ownValue(tile, 'config'), 'name') ?? '')
 
-const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), 80)
+const describe = (value: unknown) => quote(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
 function isAccepted(schema: Schema | undefined, value: unknown, what: string, lose: Lose) {
   const error = schema && z.safeParse(schema, value).error

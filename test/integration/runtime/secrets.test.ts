@@ -139,7 +139,7 @@ describe('S1: no sink has the key', () => {
     forEachEntry<[string, ...string[]]>(
       [
         ['list-sources', '--profile', secret],
-        ['list-sources', '--profile', `${'p'.repeat(64)}${secret}`],
+        ['list-sources', '--profile', `${'p'.repeat(44)}${secret}`],
         ['list-sources', '--api-key-id', `id:${secret}`],
         [`--api-key-secret=${secret}`, 'list-sources'],
         ['--api-key-secret', secret, 'list-sources'],

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { inputDiagnostic } from '../../../platform/core/diagnostics.ts'
 import { exitCodes, InputError, inputError } from '../../../platform/core/errors.ts'
 import { didYouMean, fileVariablePrefix, toEnvironmentName, toKebab } from '../../../platform/core/names.ts'
-import { quote } from '../../../platform/core/text.ts'
+import { quote, quoteLong } from '../../../platform/core/text.ts'
 import type { Variables } from '../../../platform/core/variables.ts'
 import { settingsSchema } from '../../../platform/operation/inputs.ts'
 import { defaultConfigFile, reasonOf } from '../../workspace.ts'
@@ -55,7 +55,7 @@ function requireKits(words: readonly string[]): readonly Kit[] {
   const unknown = words.filter((word) => !names.includes(word))
   if (unknown.length > 0)
     throw new InputError(
-      unknown.map((word) => inputDiagnostic(quote(word, 40), `unknown kit; available kits: ${names.join(', ')}${didYouMean(word, names)}`)),
+      unknown.map((word) => inputDiagnostic(quote(word), `unknown kit; available kits: ${names.join(', ')}${didYouMean(word, names)}`)),
     )
   return kits.filter(({ name }) => words.includes(name))
 }
@@ -74,7 +74,7 @@ function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
 async function requireRoot(directory: string) {
   const root = await repositoryRoot(directory)
   if (root === undefined || root === directory) return
-  const message = `this directory is not the root of its repository, and GitHub reads workflows only at the root; run init in ${quote(root)}`
+  const message = `this directory is not the root of its repository, and GitHub reads workflows only at the root; run init in ${quoteLong(root)}`
   throw inputError('init', message)
 }
 
@@ -95,7 +95,7 @@ async function writeKitFile(root: string, { target, text }: { readonly target: s
   } catch (thrown) {
     const { code, syscall } = thrown as NodeJS.ErrnoException // Both calls fail with one.
     if (code === 'EEXIST' && syscall === 'open') return false
-    throw inputError(target, `cannot be written: ${quote(reasonOf(thrown))}. The files before it are complete. Run init again`)
+    throw inputError(target, `cannot be written: ${quoteLong(reasonOf(thrown))}. The files before it are complete. Run init again`)
   }
 }
 

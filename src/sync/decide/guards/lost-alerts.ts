@@ -123,15 +123,15 @@ function indexByTarget(alerts: readonly Alert[]): AlertsOf {
 
 function toLoss(alert: Alert, cause: Change, lostTiles: readonly LostTile[]): Loss {
   const { tileId, savedSearchId } = alert
-  const name = quote(cause.name, 60)
+  const name = quote(cause.name)
   const loss = { alert, cause, isHidden: false }
   if (!tileId || savedSearchId === cause.id) return { ...loss, reason: `${kindLabels[cause.kind]} "${name}" is deleted` }
   const lost = lostTiles.find(({ tile }) => tile.id === tileId)
   if (lost === undefined) return { ...loss, reason: `${hiddenTileOf(cause)} is deleted by every update`, isHidden: true }
-  return { ...loss, reason: `tile "${quote(lost.label, 60)}" of dashboard "${name}" ${lost.reason}` }
+  return { ...loss, reason: `tile "${quote(lost.label)}" of dashboard "${name}" ${lost.reason}` }
 }
 
-const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name, 60)}" that the API does not list`
+const hiddenTileOf = ({ name }: Change): string => `a tile of dashboard "${quote(name)}" that the API does not list`
 
 /** Deletes come last: the alert has moved before. */
 function replaceLost(change: Change, { cause, reason }: Loss, { recreate }: KindWire): Change {

@@ -100,7 +100,7 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
 
-const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'), 60)
+const nameTile = ({ name }: Body): string => quote(String(name || 'a tile without a name'))
 
 function writtenTiles({ stored, desired, patchedTileIds }: Write, kind: KindWire): readonly Body[] {
   const ids: readonly unknown[] = patchedTileIds ?? [...tilesById(composeUpdate(kind, desired, stored)).keys()]
@@ -144,7 +144,7 @@ function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly S
     remedies: [
       `to accept the loss, set adopt to ${toAdoptedId(kind, stored, change.desired, 'files')}`,
       toLoseNothing(),
-      `to keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name, 60))} }`,
+      `to keep the tiles as they are, remove the dashboard from the files and declare only its alerts, with dashboard: { name: ${JSON.stringify(quote(name))} }`,
     ],
   }
 }
@@ -157,7 +157,7 @@ function missingLanguage({ key, stored, location = noLocation }: Write, kind: Ki
   const stated = tilesById(withWrittenDefaults(body, kind.schema))
   const lacking = listOf(body.tiles).find((tile) => !isSame(tile, stated.get(tile.id) ?? tile))
   if (lacking === undefined) return []
-  const message = `dashboards.${key}: the tile "${quote(String(lacking.name), 60)}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellVariable('repair', 'rewrite')}, which writes all tiles again`
+  const message = `dashboards.${key}: the tile "${quote(String(lacking.name))}" has no language for a condition, and readers of the dashboard assume different ones. To add it, run apply once with ${spellVariable('repair', 'rewrite')}, which writes all tiles again`
   return [diagnosticOf(tileWriteRules, 'missing-language', location, message)]
 }
 
@@ -171,7 +171,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const keysOf = (list: readonly Write[]): string =>
     firstOf(
       maxNamedTiles,
-      list.map(({ key, name }) => key || quote(name, 60)),
+      list.map(({ key, name }) => key || quote(name)),
     )
   const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${capitalize(toLoseNothing())}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`

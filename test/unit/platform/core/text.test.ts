@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, compareText, plural, printable, quote } from '../../../../src/platform/core/text.ts'
+import { clip, compareText, plural, printable, quote, quoteLong } from '../../../../src/platform/core/text.ts'
 import { anyCodePoint } from '../../../support/corpus.ts'
 
 describe('printable', () => {
@@ -33,8 +33,9 @@ describe('clip', () => {
     expect(clip('a'.repeat(1_000_000), 10)).toBe('aaaaaaaaaa… (999990 more characters)')
   })
 
-  it('leaves 200 characters of a quoted text', () => {
-    expect(quote('a'.repeat(1000))).toBe(`${'a'.repeat(200)}… (800 more characters)`)
+  it('leaves 60 characters of a name, and 200 of a path or sentence', () => {
+    expect(quote('a'.repeat(1000))).toBe(`${'a'.repeat(60)}… (940 more characters)`)
+    expect(quoteLong('a'.repeat(1000))).toBe(`${'a'.repeat(200)}… (800 more characters)`)
   })
 
   it('never cuts an emoji in half', () => {

@@ -48,10 +48,10 @@ describe('the project', () => {
       /^project: "a b" \(from git remote origin\) is not a valid project/,
     ],
     [
-      'is named up to its 80th character',
+      'is named up to its 60th character',
       filesWith('x '.repeat(100), undefined),
       'read',
-      /^project: "(?:x ){40}… \(120 more characters\)" \(from the repository of the run\)/,
+      /^project: "(?:x ){30}… \(140 more characters\)" \(from the repository of the run\)/,
     ],
   ] as const)('the project %s', async (_, files, effect, message) => {
     await expect(resolveProject(undefined, files, effect)).rejects.toThrow(message)
