@@ -82,6 +82,10 @@ export const isBillingCycle = (period: GivenPeriod | undefined): period is 'bill
 export const mayHaveDaysAhead = (period: GivenPeriod | undefined): boolean =>
   typeof period !== 'string' || ['month-to-date', 'billing-cycle', 'year-to-date'].includes(period)
 
+/** Whether it only ever has today and yesterday, whose records are not complete. */
+export const isNeverComplete = (period: GivenPeriod | undefined): boolean =>
+  typeof period === 'string' && /^(?:today|yesterday|last-[12]-days)$/.test(period)
+
 /** Month to date by default. Throws an InputError for a future period. */
 export function choosePeriod(period: GivenPeriod = 'month-to-date', today: Day, billingCycleDay?: number): CurrentPeriod {
   if (typeof period === 'string') return resolvePeriod(period, today, billingCycleDay)

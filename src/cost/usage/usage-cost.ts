@@ -16,7 +16,16 @@ import { amountInput, budgetsInput, creditPriceInput } from './amounts.ts'
 import { type BudgetOutcome, checkLimit, judgeBudgets, lookAhead } from './budgets.ts'
 import type { Budget } from './budgets-file.ts'
 import { comparedPeriod, compareUsage, comparisonIssue, comparisons, increaseInput } from './comparison.ts'
-import { type CurrentPeriod, choosePeriod, daysIn, isBillingCycle, mayHaveDaysAhead, periodInput, periodNames } from './periods.ts'
+import {
+  type CurrentPeriod,
+  choosePeriod,
+  daysIn,
+  isBillingCycle,
+  isNeverComplete,
+  mayHaveDaysAhead,
+  periodInput,
+  periodNames,
+} from './periods.ts'
 import { describeIssue } from './phrases.ts'
 import {
   allReadings,
@@ -140,6 +149,9 @@ function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[]
     ...checkGate(given),
     ...(names.has('maxIncrease') && !names.has('compare')
       ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]
+      : []),
+    ...(names.has('maxIncrease') && isNeverComplete(values.period)
+      ? [inputDiagnostic('max-increase', `requires a period with complete days, and ${String(values.period)} has none`)]
       : []),
     ...(names.has('forecastBudget') && !mayHaveDaysAhead(values.period)
       ? [inputDiagnostic('forecast-budget', `requires a period with future days, and ${String(values.period)} has none`)]

@@ -75,12 +75,21 @@ describe('a run without a limit', () => {
 
 describe('max-increase without a day that is complete in both periods', () => {
   const increase = { compare: 'previous-period', 'max-increase': '0%' }
+  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
+
+  it.each(['today', 'yesterday', 'last-1-days', 'last-2-days'])('V11: is refused where it would never be checked: %s', async (period) => {
+    expect((await judge({ ...increase, period })).reason).toBe(`max-increase: requires a period with complete days, and ${period} has none`)
+  })
+
+  it('V11: is checked in the shortest period with a complete day', async () => {
+    expect((await judge({ ...increase, period: 'last-3-days' })).document).toMatchObject({ status: 'pass', comparison: { change: '0' } })
+  })
 
   it.each<[string, Inputs, string]>([
-    ['warns of days that have just begun', { period: 'yesterday' }, 'warn'],
-    ['fails with on-missing: fail', { period: 'yesterday', 'on-missing': 'fail' }, 'fail'],
-    ['passes with on-missing: ignore', { period: 'yesterday', 'on-missing': 'ignore' }, 'pass'],
-    ['warns with on-missing: warn', { period: 'last-2-days', 'on-missing': 'warn' }, 'warn'],
+    ['warns of days that have just begun', { period: yesterday }, 'warn'],
+    ['fails with on-missing: fail', { period: yesterday, 'on-missing': 'fail' }, 'fail'],
+    ['passes with on-missing: ignore', { period: yesterday, 'on-missing': 'ignore' }, 'pass'],
+    ['warns with on-missing: warn', { period: yesterday, 'on-missing': 'warn' }, 'warn'],
   ])('max-increase %s', async (_, inputs, status) => {
     const ran = await judge({ ...increase, ...inputs })
     expect([ran.document.status, ran.document.comparison]).toMatchObject([status, { status: 'no-complete-days', maxIncrease: '0%' }])
