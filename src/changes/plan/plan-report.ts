@@ -16,25 +16,26 @@ import { inEnvironment, ofEnvironment } from '../../sync/declarations/environmen
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 export function planFacts(result: PlanResult): Block {
-  const { toCreate, toUpdate, toReplace, toDelete, toAdopt, toHold, tracked, unchanged } = result
+  const { toCreate, toUpdate, toReplace, toDelete, toHold } = result
   return countFacts({
     Create: toCreate,
     Update: toUpdate,
     Replace: toReplace,
     Delete: toDelete,
-    Adopt: toAdopt,
     Held: toHold,
-    Tracked: tracked,
-    Unchanged: unchanged - toAdopt - tracked,
+    ...unchangedFacts(result),
   })
 }
 
+const unchangedFacts = ({ toAdopt, tracked, unchanged }: PlanResult) => ({
+  Adopt: toAdopt,
+  Tracked: tracked,
+  Unchanged: unchanged - toAdopt - tracked,
+})
+
 /** A wrong plan is not made, and what stays does not matter beside changes. */
 export function factsBesideHeadline(result: PlanResult): Block {
-  const { toAdopt, tracked, unchanged, changed } = result
-  return countFacts(
-    isPlanWrong(result.diagnostics) ? {} : { Adopt: toAdopt, Tracked: tracked, Unchanged: changed ? 0 : unchanged - toAdopt - tracked },
-  )
+  return countFacts(isPlanWrong(result.diagnostics) ? {} : { ...unchangedFacts(result), ...(result.changed && { Unchanged: 0 }) })
 }
 
 /** Problems before the details, notes after them. */

@@ -53,6 +53,13 @@ describe('a file with instances', () => {
     expect([values, diagnostics]).toEqual([[['a', written('‹instance.key›'), 7]], []])
   })
 
+  it('a file with instances has no objects where a variable of its instances is not set', () => {
+    expect(read('{ a: { errors: "‹env.N›" }, b: { errors: 1 } }')).toEqual({
+      values: [],
+      diagnostics: [expect.stringContaining(written('‹env.N› is not set; set WATCHKEEPER_VAR_N'))],
+    })
+  })
+
   it('a file with instances may refer to the instance in the defaults of its objects', () => {
     const text = written(
       'defaults: { alerts: { interval: 5m, note: "‹instance.key›" } }\ninstances: { a: , b: }\nalerts: { "‹instance.key›": { name: A, threshold: 1 } }\n',
