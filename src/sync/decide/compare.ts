@@ -97,7 +97,7 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
   }
 }
 
-/** Whether a write loses nothing but what the tiles of queries have, which are as the alerts say. */
+/** Whether a write replaces only values in the tiles of queries, which the alerts in the files decide. */
 function isOnlyOfQueries({ body, fields }: ComparedObject, { declared, found }: ExistingPair): boolean {
   if (declared.queries === undefined) return false
   const labels = [...labelsOf({ desired: body, stored: found.stored }, declared.queries).keys()]

@@ -88,6 +88,15 @@ function pathInAlert(path: string, isAdded: boolean): string | undefined {
 /** The file has no tile. */
 const tileName = 'tile.name'
 
+/** What changed in an alert of the files, by what changed in its dashboard. If both sides did, a person may have changed another tile. */
+const besideDashboard = {
+  files: 'files',
+  service: 'both',
+  both: 'unknown',
+  references: 'files',
+  unknown: 'files',
+} as const satisfies Record<Origin, Origin>
+
 /** `ofDashboard`: what changed in any of its tiles. */
 function withQuery(change: Exclude<Change, Delete | Held>, query: readonly FieldChange[], ofDashboard: Origin | undefined): Change {
   // A new dashboard and tile are made for the query.
@@ -99,8 +108,7 @@ function withQuery(change: Exclude<Change, Delete | Held>, query: readonly Field
   const isMarked = change.action === 'unchanged' || change.action === 'mark' || change.action === 'adopt'
   const ofAlert: Origin | undefined =
     change.action === 'unchanged' ? 'service' : isMarked ? 'files' : 'origin' in change ? change.origin : undefined
-  // Where both sides changed the dashboard, a person may have changed another tile.
-  const origin = ofAlert !== 'files' ? ofAlert : ofDashboard === 'service' ? 'both' : ofDashboard === 'both' ? 'unknown' : ofAlert
+  const origin = ofAlert === 'files' && ofDashboard !== undefined ? besideDashboard[ofDashboard] : ofAlert
   return { ...change, fields, ...(isMarked && { action: 'update' as const }), ...(origin !== undefined && { origin }) }
 }
 

@@ -105,7 +105,7 @@ describe('the version of the server', () => {
           ['nothing of that name', { kind: 'status', status: 404, body: 'Not Found', contentType: 'text/plain' }],
           ['a redirect', { kind: 'status', status: 302, headers: { location: 'https://login.example/' } }],
           ['no JSON', { kind: 'body', text: '{"version":"2.28.0"' }],
-          ['an old version that is no text', { kind: 'body', text: '{"version":2.28}' }],
+          ['an old version as a number', { kind: 'body', text: '{"version":2.28}' }],
           ['a list', { kind: 'body', text: '["2.28.0"]' }],
           ['null', { kind: 'body', text: 'null' }],
           ['nothing', { kind: 'body', text: '' }],
