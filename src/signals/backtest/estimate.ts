@@ -76,7 +76,8 @@ export async function estimateAlerts(
   range: TimeRange,
   options: EstimateOptions,
 ): Promise<Estimates> {
-  const reader = createRowReader(range, options, finestSteps(queries))
+  const reader = createRowReader(options)
+  const ask = createAsker(reader, range, finestSteps(queries))
   const wanted = new Map(queries.flatMap((query) => ('reason' in query ? [] : [[keyOf(query), query] as const])))
   const answers = new Map<string, Rows | Refusal>()
   // A raw SQL tile needs many requests, which might not last for all.
@@ -86,7 +87,7 @@ export async function estimateAlerts(
       ofKind,
       () => (kind === 'series' && options.isShared ? ofKind.length : maxConcurrent),
       async ([key, query]) => {
-        answers.set(key, await reader.ask(query))
+        answers.set(key, await ask(query).catch(toRefusal))
         await options.onProgress(answers.size, wanted.size)
       },
     )
@@ -96,7 +97,10 @@ export async function estimateAlerts(
     const answer = answers.get(keyOf(query)) ?? { reason: 'it was not requested' }
     return 'reason' in answer ? { verdict: 'not-estimable', ...answer } : toEstimate(query, answer, range)
   })
-  return { estimates, requests: reader.sent, readRows: reader.readRows }
+  const { reserve, countOf, read, isUsedUp, sent } = reader
+  const readRows: Estimates['readRows'] = async (request, step, span) =>
+    reserve(countOf(request, step, span)) ? read(request, step, span).catch(toRefusal) : isUsedUp
+  return { estimates, requests: sent, readRows }
 }
 
 const keyOf = (query: BacktestQuery) => JSON.stringify([query.step, query.lookbackMs, requestOf(query)])
@@ -190,21 +194,10 @@ function spread(starts: readonly number[], most = starts.length): readonly numbe
   return starts.filter((_, i) => (starts.length - 1 - i) % every === 0)
 }
 
-function createRowReader(range: TimeRange, options: EstimateOptions, finest: ReadonlyMap<string, AlertInterval>) {
-  const { maxRequests, readSeries } = options
-  const refuseTime = limitTime(options.api)
-  let sent = 0
+/** Asks for the rows of a source once, in the shortest step of its alerts. */
+function createAsker(reader: RowReader, range: TimeRange, finest: ReadonlyMap<string, AlertInterval>) {
   const sources = new Map<string, Promise<readonly SeriesRow[] | Refusal>>()
-  const bounds = new Map<string, Promise<Refusal | undefined>>()
-  const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
-
-  function reserve(count: number): boolean {
-    if (sent + count > maxRequests) return false
-    sent += count
-    return true
-  }
-
-  async function ask(query: BacktestQuery): Promise<Rows | Refusal> {
+  return async (query: BacktestQuery): Promise<Rows | Refusal> => {
     const span = { ...range, fromMs: range.fromMs - query.lookbackMs }
     if (windowStarts(range, intervalMs[query.step]).length === 0) return { reason: `the range has no whole window of ${query.step}` }
     const source = sourceOf(query)
@@ -212,16 +205,33 @@ function createRowReader(range: TimeRange, options: EstimateOptions, finest: Rea
     const granularity = finest.get(key) ?? query.step
     const ranges = source === undefined || sources.has(key) ? [] : chunksOf(range, intervalMs[granularity])
     const request = requestOf(query)
-    if (!reserve(ranges.length + countOf(request, query.step, span))) return isUsedUp
+    if (!reader.reserve(ranges.length + reader.countOf(request, query.step, span))) return reader.isUsedUp
     // Stored before the first wait, so that alerts on the same source share one request for it.
-    if (source !== undefined && !sources.has(key)) sources.set(key, requestAll(ranges, [[source]], granularity))
-    const [own, sourceRows] = await Promise.all([read(request, query.step, span), sources.get(key)])
+    if (source !== undefined && !sources.has(key)) sources.set(key, reader.requestAll(ranges, [[source]], granularity))
+    const [own, sourceRows] = await Promise.all([reader.read(request, query.step, span), sources.get(key)])
     if ('reason' in own) return own
     // The server compares the last numeric column, and groups come after the values.
     const areTexts = 'sql' in query || query.hasTextGroups === true || own.rows.length === 0
     if (!areTexts && own.rows.every(({ hasNumericGroup }) => hasNumericGroup))
       return { reason: 'the groups are numbers, which the server compares instead of the values' }
     return sourceRows !== undefined && 'reason' in sourceRows ? sourceRows : { ...own, sourceRows }
+  }
+}
+
+type RowReader = ReturnType<typeof createRowReader>
+
+/** All that it reads counts for the same maximum of requests. */
+function createRowReader(options: EstimateOptions) {
+  const { maxRequests, readSeries } = options
+  const refuseTime = limitTime(options.api)
+  let sent = 0
+  const bounds = new Map<string, Promise<Refusal | undefined>>()
+  const isUsedUp = { reason: `the limit of ${maxRequests} requests is used up` }
+
+  function reserve(count: number): boolean {
+    if (sent + count > maxRequests) return false
+    sent += count
+    return true
   }
 
   const countOf = (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
@@ -268,12 +278,7 @@ function createRowReader(range: TimeRange, options: EstimateOptions, finest: Rea
     return rows
   }
 
-  return {
-    ask: (query: BacktestQuery): Promise<Rows | Refusal> => ask(query).catch(toRefusal),
-    readRows: async (request: ValueRequest, step: AlertInterval, span: TimeRange) =>
-      reserve(countOf(request, step, span)) ? read(request, step, span).catch(toRefusal) : isUsedUp,
-    sent: (): number => sent,
-  }
+  return { isUsedUp, reserve, countOf, read, requestAll, sent: (): number => sent }
 }
 
 /** What concerns the whole run stays an error. Anything else is the reason why this alert has no estimate. */
