@@ -86,6 +86,9 @@ export const mayHaveDaysAhead = (period: GivenPeriod | undefined): boolean =>
 export const isNeverComplete = (period: GivenPeriod | undefined): boolean =>
   typeof period === 'string' && /^(?:today|yesterday|last-[12]-days)$/.test(period)
 
+/** Others begin on days that the previous month may not have. */
+export const isPartOfMonth = (period: GivenPeriod | undefined): boolean => typeof period !== 'string' || /month|cycle/.test(period)
+
 /** Month to date by default. Throws an InputError for a future period. */
 export function choosePeriod(period: GivenPeriod = 'month-to-date', today: Day, billingCycleDay?: number): CurrentPeriod {
   if (typeof period === 'string') return resolvePeriod(period, today, billingCycleDay)

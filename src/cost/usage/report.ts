@@ -233,7 +233,7 @@ function usageHeadline(result: UsageResult) {
   // A single budget of a file is what the run is about, not the usage of the organization.
   if (budget === undefined && only !== undefined && second === undefined)
     return say`Budget ${only.name}: used ${usedWords(only.used, only.dataQualityIssue ? undefined : only.limit)} from ${period(only.fromDate, only.toDate)}.`
-  const passed = budgets.filter(({ status }) => status !== 'fail').length
+  const passed = budgets.filter(({ status, isWaived }) => status !== 'fail' && !isWaived).length
   const ofBudgets = budgets.length === 0 ? '' : ` ${passed} of ${budgets.length} budgets passed.`
   return say`Used ${usedWords(grandTotalCredits, dataQualityIssues.length === 0 ? budget : undefined)} from ${period(fromDate, toDate)}.${trusted(ofBudgets)}`
 }

@@ -22,6 +22,7 @@ import {
   daysIn,
   isBillingCycle,
   isNeverComplete,
+  isPartOfMonth,
   mayHaveDaysAhead,
   periodInput,
   periodNames,
@@ -149,6 +150,14 @@ function checkUsageInput(given: Given<typeof usageInput>): readonly Diagnostic[]
     ...checkGate(given),
     ...(names.has('maxIncrease') && !names.has('compare')
       ? [inputDiagnostic('max-increase', `requires compare: ${comparisons.join(' or ')}`)]
+      : []),
+    ...(values.compare === 'previous-month-days' && !isPartOfMonth(values.period)
+      ? [
+          inputDiagnostic(
+            'compare',
+            `previous-month-days requires a period of a month or of dates; compare ${String(values.period)} with previous-period`,
+          ),
+        ]
       : []),
     ...(names.has('maxIncrease') && isNeverComplete(values.period)
       ? [inputDiagnostic('max-increase', `requires a period with complete days, and ${String(values.period)} has none`)]

@@ -314,7 +314,7 @@ describe('compare: previous-month-days', () => {
   })
 
   it('rejects a period that overlaps the earlier days', async () => {
-    const ran = await run({ period: 'last-40-days', compare: 'previous-month-days' })
+    const ran = await runOn('2026-11-05', { period: '2026-09-20..2026-11-03' })
     expect([ran.exitCode, ran.reason]).toEqual([
       2,
       expect.stringMatching(/^compare: previous-month-days requires a period of at most one month/),
@@ -322,8 +322,16 @@ describe('compare: previous-month-days', () => {
     expect(emulator().requests).toHaveLength(0)
   })
 
+  it.each(['today', 'last-10-days', 'year-to-date'])('rejects %s on every day, and not only where the months differ', async (period) => {
+    const ran = await runOn('2026-01-05', { period })
+    expect([ran.exitCode, ran.reason]).toEqual([
+      2,
+      `compare: previous-month-days requires a period of a month or of dates; compare ${period} with previous-period`,
+    ])
+  })
+
   it('compare: previous-month-days is judged by max-increase', async () => {
-    const ran = await run({ period: 'last-10-days', compare: 'previous-month-days', 'max-increase': '1%' })
+    const ran = await run({ period: 'month-to-date', compare: 'previous-month-days', 'max-increase': '1%' })
     expect(ran.reason).toMatch(/Usage increased by [\d.]+ CHC \(\d+%\) from the same days of the previous month\. The limit is 1%\./)
   })
 })

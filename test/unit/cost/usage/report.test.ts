@@ -226,6 +226,8 @@ describe('the headline of a run that passes', () => {
 
   it('the headline of a run that passes has the total of the organization with several budgets, or with a budget of its own', () => {
     expect(headline({ budgets: [budget(), budget({ name: 'b' })] })).toBe('Used 30.00 Credits from 1 – 2 Mar 2026. 2 of 2 budgets passed.')
+    const waived = budget({ name: 'b', status: 'warn', isWaived: true })
+    expect(headline({ budgets: [budget(), waived] })).toBe('Used 30.00 Credits from 1 – 2 Mar 2026. 1 of 2 budgets passed.')
     expect(headline({ budget: decimal(40), budgets: [budget()] })).toBe(
       'Used 30.00 of 40.00 Credits (75%) from 1 – 2 Mar 2026. 1 of 1 budgets passed.',
     )
