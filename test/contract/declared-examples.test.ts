@@ -9,7 +9,7 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 const root = new URL('../..', import.meta.url).pathname
 const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
-const examples = ['observability', 'starter', 'adopt', 'receivers', 'instances', 'slos'].flatMap((folder) =>
+const examples = ['observability', 'starter', 'typical', 'queries', 'adopt', 'receivers', 'instances', 'slos'].flatMap((folder) =>
   readdirSync(`${root}/examples/${folder}`).map((name) => `examples/${folder}/${name}`),
 )
 
