@@ -163,7 +163,7 @@ it('120 commits between the failure and the next apply', async () => {
   const x = await t.opened([obs('x')])
   const merge = t.repository.merge(x)
   await t.apply(merge, { fails: 'at once' })
-  for (let i = 0; i < 120; i++) t.repository.push({ 'app/main.go': `v${i}` })
+  t.repository.pushAll(Array.from({ length: 120 }, (_, i) => ({ 'app/main.go': `v${i}` })))
   await t.apply(t.repository.push(obs('n')))
   expect(t.headings(x.number)).toEqual([notApplied(merge)])
 })

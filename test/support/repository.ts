@@ -63,28 +63,40 @@ export class Repository {
   }
 
   /** Commits to a branch, on top of its last commit, or of `onto`. */
-  push(edit: Edit, { branch = 'main', onto = this.#known(branch), parents = onto === undefined ? [] : [onto] }: PushOptions = {}): string {
-    const tree = Object.fromEntries(
-      Object.entries({ ...(onto === undefined ? {} : this.filesOf(onto)), ...edit }).filter(([, text]) => text !== null),
-    ) as Tree
+  push(edit: Edit, options: PushOptions = {}): string {
+    return this.pushAll([edit], options).at(-1) ?? ''
+  }
+
+  /** A commit for each edit. `parents` are those of the first one. */
+  pushAll(
+    edits: readonly Edit[],
+    { branch = 'main', onto = this.#known(branch), parents = onto === undefined ? [] : [onto] }: PushOptions = {},
+  ): readonly string[] {
     const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`
     const [from, ...merged] = parents
-    const stream = [
-      // A branch that a push replaces is no longer needed.
-      `reset refs/heads/${branch}\n${from === undefined ? '' : `from ${from}\n`}\n`,
-      `commit refs/heads/${branch}\nmark :1\ncommitter A Person <a@example.com> ${++this.#seconds} +0000\n${data('change')}`,
-      from === undefined ? '' : `from ${from}\n`,
-      ...merged.map((one) => `merge ${one}\n`),
-      'deleteall\n',
-      ...Object.entries(tree).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`),
-      '\nget-mark :1\n',
-    ]
-    const commit = execFileSync('git', ['-C', this.directory, 'fast-import', '--quiet', '--force'], {
-      input: stream.join(''),
-      encoding: 'utf8',
-    }).trim()
-    this.#trees.set(commit, tree)
-    return commit
+    const trees: Tree[] = []
+    const commits = edits.map((edit, i) => {
+      const before = trees.at(-1) ?? (onto === undefined ? {} : this.filesOf(onto))
+      const tree = Object.fromEntries(Object.entries({ ...before, ...edit }).filter(([, text]) => text !== null)) as Tree
+      trees.push(tree)
+      const parent = i > 0 ? `:${i}` : from
+      return [
+        `commit refs/heads/${branch}\nmark :${i + 1}\ncommitter A Person <a@example.com> ${++this.#seconds} +0000\n${data('change')}`,
+        parent === undefined ? '' : `from ${parent}\n`,
+        ...(i > 0 ? [] : merged.map((one) => `merge ${one}\n`)),
+        'deleteall\n',
+        ...Object.entries(tree).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`),
+        `\nget-mark :${i + 1}\n`,
+      ].join('')
+    })
+    // A branch that a push replaces is no longer needed.
+    const reset = `reset refs/heads/${branch}\n${from === undefined ? '' : `from ${from}\n`}\n`
+    const git = ['-C', this.directory, 'fast-import', '--quiet', '--force']
+    const pushed = execFileSync('git', git, { input: reset + commits.join(''), encoding: 'utf8' })
+      .trim()
+      .split('\n')
+    for (const [i, tree] of trees.entries()) this.#trees.set(pushed[i] ?? '', tree)
+    return pushed
   }
 
   #known(branch: string): string | undefined {
@@ -104,7 +116,7 @@ export class Repository {
     const number = ++this.#pulls
     const branch = `change-${number}`
     this.setBranch(branch, this.head(base))
-    const commits = edits.map((edit) => this.push(edit, { branch }))
+    const commits = [...this.pushAll(edits, { branch })]
     this.#github.store.pulls.push({ number, state: 'open', commits, base })
     return { number, edits, head: commits.at(-1) ?? '', base }
   }
@@ -115,7 +127,7 @@ export class Repository {
     const whole = Object.assign({}, ...edits) as Edit
     const brought =
       method === 'rebase'
-        ? edits.map((edit) => this.push(edit, { branch: base }))
+        ? this.pushAll(edits, { branch: base })
         : [this.push(whole, { branch: base, parents: method === 'merge' ? [before, head] : [before] })]
     const pull = this.#github.store.pulls.find((one) => one.number === number)
     const mergeCommit = brought.at(-1) ?? ''
