@@ -3,17 +3,16 @@
 import { judgeStoredAlerts } from '../../changes/queries/query-problems.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
-import { collections } from '../../kinds/collections.ts'
 import { firstOf, listFirst, plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { readStoredObjects } from '../../sync/plan/stored-objects.ts'
 
 /** Of managed alerts only: those that can never fire, or always do, are a warning. */
-export async function checkAlertValues(context: Context<'read', 'service-or-server'>) {
+export async function checkAlertValues(context: Context<'read', 'service-or-server'>, alerts: readonly Alert[]) {
   const { api, service, profile, clock } = context
   const kind = createAlertKind(profile, clock.now())
   const isManaged = (alert: Alert): boolean => kind.readMarker(kind.toBody(alert)) !== undefined
-  if (!(await collections.alert.list(api, service)).items.some(isManaged)) return { detail: 'no managed alerts' }
+  if (!alerts.some(isManaged)) return { detail: 'no managed alerts' }
   const storedObjects = await readStoredObjects({ api, service, profile, wanted: new Set(), wantsConnections: false })
   const managed = storedObjects.alert.filter(isManaged)
   const { facts, diagnostics, answeredCount, reasons } = await judgeStoredAlerts(context, storedObjects, managed)

@@ -19,6 +19,7 @@ import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import { isServer, path, type Target } from '../../platform/api/path.ts'
 import { readList, readOne } from '../../platform/api/wire.ts'
+import { once } from '../../platform/core/concurrency.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { type ErrorKind, toFailure, toWatchkeeperError } from '../../platform/core/errors.ts'
@@ -65,9 +66,15 @@ export const doctor = defineOperation({
   }),
   example: {},
   async run(context, { onFailedEvaluation: policy }) {
+    const { profile, service } = context
+    const onService = service && {
+      ...context,
+      service,
+      listAlerts: once(async () => (await collections.alert.list(context.api, service)).items),
+    }
     const checks: DoctorCheck[] = []
     let skipReason: string | undefined
-    for (const [i, probe] of listProbes(context, policy).entries()) {
+    for (const [i, probe] of listProbes(context, policy, onService).entries()) {
       const result = skipReason === undefined ? await runProbe(probe) : skip(probe.name, skipReason)
       if (i === 0 && probe.name !== serverName && result.outcome === 'failed' && isWithoutServer(result.kind)) {
         checks.push({ ...result, name: serverName })
@@ -79,11 +86,7 @@ export const doctor = defineOperation({
       if (result.outcome === 'failed' && (isFatal(result.kind, context) || result.missing !== undefined))
         skipReason = `because ${probe.name} failed`
     }
-    const { profile, service } = context
-    if (skipReason === undefined && service !== undefined && context.api.hasSql) {
-      const hasAlerts = checks.some(({ name, found = 0 }) => name === 'alerts' && found > 0)
-      checks.push(...(await checkWithSql({ ...context, service }, hasAlerts)))
-    }
+    if (skipReason === undefined && onService?.api.hasSql) checks.push(...(await checkWithSql(onService, checks)))
     if (skipReason === undefined && !profile.isSelfHosted) checks.push(...(await checkKeyExpiry(context)))
     const limit = context.api.rateLimit()
     const detail =
@@ -129,11 +132,14 @@ export const doctor = defineOperation({
 })
 
 /** What the role of the key may do, and the values of alerts. No job needs either. */
-async function checkWithSql(context: DoctorContext & { readonly service: Target }, hasAlerts: boolean): Promise<readonly DoctorCheck[]> {
+async function checkWithSql(context: ServiceContext, others: readonly DoctorCheck[]): Promise<readonly DoctorCheck[]> {
   const grants = await (await import('./sql-grants.ts')).checkSqlGrants(context, context.service)
-  if (!hasAlerts) return grants
+  if (!others.some(({ name, found = 0 }) => name === 'alerts' && found > 0)) return grants
   const name = 'values'
-  const values = await runProbe({ name, run: async () => (await import('./alert-values.ts')).checkAlertValues(context) })
+  const values = await runProbe({
+    name,
+    run: async () => (await import('./alert-values.ts')).checkAlertValues(context, await context.listAlerts()),
+  })
   return [...grants, values.outcome === 'failed' ? skip(name, values.detail.split('\n', 1)[0] ?? '') : values]
 }
 
@@ -147,6 +153,12 @@ function describeCauses(checks: readonly DoctorCheck[]) {
 }
 
 type DoctorContext = Context<'read', 'organization-or-server'>
+
+interface ServiceContext extends DoctorContext {
+  readonly service: Target
+  /** Sends its request once: one more than ten would wait for ten seconds. */
+  listAlerts(): Promise<readonly Alert[]>
+}
 
 /** A check that ran is ok unless it says otherwise. */
 interface ProbeResult extends Partial<DoctorCheck> {
@@ -162,7 +174,7 @@ interface DoctorProbe {
 const describeCount = (found: number, note = '') => ({ detail: `${found} found${note}`, found })
 
 /** The first probe checks the address and the key. Each of the others checks one permission. */
-function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonly DoctorProbe[] {
+function listProbes(context: DoctorContext, policy: OnFailedEvaluation, onService: ServiceContext | undefined): readonly DoctorProbe[] {
   const { api, service, profile } = context
   const listing = (kind: KindName, note = ''): DoctorProbe => ({
     name: pluralOf(kindLabels[kind]),
@@ -174,7 +186,7 @@ function listProbes(context: DoctorContext, policy: OnFailedEvaluation): readonl
       'dashboard',
       `, profile ${profile.name}${profile.isSelfHosted ? `; with DASHBOARD_PROVISIONER_DIR, ${provisionerWrites}` : ''}`,
     ),
-    { name: 'alerts', run: service && (() => checkAlerts(service, context, policy)) },
+    { name: 'alerts', run: onService && (() => checkAlerts(onService, policy)) },
     listing('source'),
     listing('webhook'),
     listing('savedSearch'),
@@ -208,8 +220,8 @@ async function checkKeyExpiry({ api, organizationId, clock }: DoctorContext): Pr
 }
 
 /** An alert can be stored as declared and still never fire. The API shows the errors and the time of the last evaluation only. */
-async function checkAlerts(service: Target, { api, profile, clock }: DoctorContext, policy: OnFailedEvaluation): Promise<ProbeResult> {
-  const { items: alerts } = await collections.alert.list(api, service)
+async function checkAlerts({ api, service, profile, clock, listAlerts }: ServiceContext, policy: OnFailedEvaluation): Promise<ProbeResult> {
+  const alerts = await listAlerts()
   const found = describeCount(alerts.length)
   const nowMs = clock.now()
   const kind = createAlertKind(profile, nowMs)

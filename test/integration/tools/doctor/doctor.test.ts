@@ -201,6 +201,8 @@ describe('what the role of the key may do with SQL', () => {
       'REVOKE SELECT ON a.b FROM reader',
     ]
     expect(await checkOf(reading)).toEqual(['pass', 'ok', 'its role can only read'])
+    // One more would wait for ten seconds.
+    expect(withSql().requests).toHaveLength(10)
   })
 
   it('is named where it is more', async () =>
