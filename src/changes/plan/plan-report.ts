@@ -47,25 +47,33 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
 
 export const maxSharing = 20
 
-/** An object's key, and its name and id in the service, are not part of a cause. */
-export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Block {
+const adoptEntry = /[\w-]+@[\w.]+\.files\b/g
+
+/** An object's key, its value of `adopt`, and its name and id in the service are not part of a cause. */
+export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
   const groups = Map.groupBy(diagnostics, (one) => {
     const [subject, rest] = splitSubject(one)
     const [object, id = ''] = /"(?:[^"]|"(?! ))*" \(([0-9a-f]{24})\)/.exec(rest) ?? ['']
-    const cause = rest
-      .replace(object, '')
-      .replaceAll(id, '')
-      .replaceAll(`key=${subject.replace(/^\w+\./, '')}`, '')
+    const own = [object, adoptEntry, id, subject, `key=${subject.replace(/^\w+\./, '')}`]
+    const cause = own.reduce<string>((text, part) => text.replaceAll(part, ''), rest)
     return subject === '' ? one : [one.rule, one.severity, cause].join()
   })
-  const shared = [...groups.values()].flatMap((group) => {
+  const shared = [...groups.values()].filter(({ length }) => length >= 3)
+  const toShared = (group: Diagnostic[]): readonly Diagnostic[] => {
     const [first, ...others] = group
-    if (first === undefined || group.length < 3) return group
+    if (first === undefined || !shared.includes(group)) return group
     const [subject, rest] = splitSubject(first)
     const names = others.map((other) => splitSubject(other)[0])
-    return { ...first, message: `${subject}, and ${names.length} more like it (${firstOf(maxSharing, names)})${rest}` }
-  })
-  return { kind: 'diagnostics', diagnostics: shared }
+    return [{ ...first, message: `${subject}, and ${names.length} more like it (${firstOf(maxSharing, names)})${rest}` }]
+  }
+  const entries = shared
+    .flat()
+    .flatMap((one) => one.message.match(adoptEntry)?.map((entry) => [splitSubject(one)[0], entry] as const) ?? [])
+  const values = table('Values of adopt', entries, { Object: ([object]) => object, adopt: ([, entry]) => entry })
+  return [
+    { kind: 'diagnostics', diagnostics: [...groups.values()].flatMap(toShared) },
+    entries.length > maxSharing ? fold(`Values of adopt (${entries.length})`, values) : values,
+  ]
 }
 
 /** `alerts.slow`, `: 2 alerts have this marker`. */

@@ -130,6 +130,13 @@ describe('the report of a plan', () => {
     const own = `the alert "A" (${'a'.repeat(24)}) differs. Set adopt to ${'a'.repeat(24)}, or pull --select key=a  (syntax)`
     expect(shown(one, two, three)).toEqual([`alerts.a, and 2 more like it (alerts.b, alerts.c): ${own}`])
     expect(shown(one, two)).toHaveLength(2)
+    const inEnvironment = ['a', 'b', 'c'].map((key) => ({
+      ...error,
+      message: `alerts.${key}: differs. Set adopt.alerts.${key} in environments/production.yml to ${key.repeat(24)}@2.${key}.files, or pull --select key=${key}`,
+    }))
+    const [line = '', ...values] = linesOf(plan, resultOf([], { diagnostics: inEnvironment }))
+    expect(line).toContain('alerts.a, and 2 more like it (alerts.b, alerts.c): differs. Set adopt.alerts.a in environments')
+    expect(values.slice(-3)).toEqual(['a', 'b', 'c'].map((key) => `alerts.${key}  ${key.repeat(24)}@2.${key}.files`))
     expect(shown(one, two, { ...three, severity: 'warning' })).toHaveLength(3)
     expect(shown(one, two, held('c', 'C', 'c'.repeat(24), 'is not the one'))).toHaveLength(3)
     expect(shown({ ...error, message: 'x' }, { ...error, message: 'x' }, { ...error, message: 'x' })).toHaveLength(3)
