@@ -69,10 +69,9 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
   const entries = shared
     .flat()
     .flatMap((one) => one.message.match(adoptEntry)?.map((entry) => [splitSubject(one)[0], entry] as const) ?? [])
-  const values = table('Values of adopt', entries, { Object: ([object]) => object, adopt: ([, entry]) => entry })
   return [
     { kind: 'diagnostics', diagnostics: [...groups.values()].flatMap(toShared) },
-    entries.length > maxSharing ? fold(`Values of adopt (${entries.length})`, values) : values,
+    table('Values of adopt', entries, { Object: ([object]) => object, adopt: ([, entry]) => entry }),
   ]
 }
 
@@ -362,7 +361,7 @@ function toSloEntry({ key, name, summary, made: [first, ...others] }: NewSlo): E
 
 function toHead(action: Action, label: readonly string[], where: string | undefined): DiffLine {
   const [sign, verb] = leads[action]
-  return { sign, text: `${verb}${label.filter(Boolean).join(' ')}${where ? `  (${where})` : ''}` }
+  return { sign, text: `${verb}${label.filter(Boolean).join(' ')}${where ? `  (${where})` : ''}`, isHead: true }
 }
 
 const below = (text: string): DiffLine => ({ sign: ' ', text: `  ${text}` })

@@ -77,6 +77,8 @@ export interface DiffLine {
   readonly sign: '+' | '-' | '~' | ' '
   /** Untrusted, and one line. */
   readonly text: string
+  /** The first line about an object. */
+  readonly isHead?: true
 }
 
 export const tileMarks = ['added', 'changed', 'moved', 'removed'] as const

@@ -45,15 +45,17 @@ function foldLong(block: Block): readonly Block[] {
     const more = `${title === undefined ? '' : `${title}: `}${plural(table.rows.length - maxOpenItems, 'more row')}`
     return [{ ...block, rows: table.rows.slice(0, maxOpenItems) }, fold(more, { ...table, rows: table.rows.slice(maxOpenItems) })]
   }
+  if (block.kind !== 'diff') return [block]
+  const { lines } = block
+  const heads = lines.flatMap(({ isHead }, i) => (isHead ? [i] : []))
+  const whole = heads.findLast((i) => i > 0 && i <= maxOpenLines) ?? maxOpenLines
   // A fold of a few lines would hide more than it saves.
-  if (block.kind === 'diff' && block.lines.length > maxOpenLines + maxOpenItems) {
-    const more = plural(block.lines.length - maxOpenLines, 'more line')
-    return [
-      { ...block, lines: block.lines.slice(0, maxOpenLines) },
-      fold(more, { ...block, lines: block.lines.slice(maxOpenLines), places: [] }),
-    ]
-  }
-  return [block]
+  const byLines = lines.length > maxOpenLines + maxOpenItems ? whole : lines.length
+  const end = Math.min(heads[maxOpenItems] ?? lines.length, byLines)
+  if (end === lines.length) return [block]
+  const folded = heads.filter((i) => i >= end).length
+  const more = folded > 0 ? plural(folded, 'more object') : plural(lines.length - end, 'more line')
+  return [{ ...block, lines: lines.slice(0, end) }, fold(more, { ...block, lines: lines.slice(end), places: [] })]
 }
 
 function renderFitting(blocks: readonly Block[], { room, ...surroundings }: Space) {

@@ -90,6 +90,27 @@ describe('renderMarkdown', () => {
     expect(text).toMatch(/\+ line 59\n```\n\n<details><summary>21 more lines<\/summary>\n\n```diff\n\+ line 60\n/)
   })
 
+  it('folds a diff of more than 20 objects, or of 80 lines, between objects', () => {
+    const objects = (count: number, linesEach: number): Block => ({
+      kind: 'diff',
+      lines: Array.from({ length: count * linesEach }, (_, i) => ({
+        sign: '+',
+        text: `line ${i}`,
+        ...(i % linesEach === 0 && { isHead: true }),
+      })),
+    })
+    const folded = (block: Block) => {
+      const text = renderMarkdown([block])
+      const [open = ''] = text.split('<details>', 1)
+      return [open.match(/line/g)?.length, ...(text.match(/(?<=<summary>)[^<]*/g) ?? [])]
+    }
+    expect(folded(objects(20, 1))).toEqual([20])
+    expect(folded(objects(21, 1))).toEqual([20, '1 more object'])
+    expect(folded(objects(10, 8))).toEqual([80])
+    expect(folded(objects(9, 9))).toEqual([54, '3 more objects'])
+    expect(folded(objects(1, 81))).toEqual([60, '21 more lines'])
+  })
+
   it('folds details, with Markdown inside', () => {
     const text = renderMarkdown([{ kind: 'details', title: '2 records <x>', blocks: [table(2)] }])
     expect(text).toContain('<details><summary>2 records &#60;x&#62;</summary>\n\n**By entity**')
