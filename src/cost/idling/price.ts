@@ -107,15 +107,16 @@ export function coverageOf(days: readonly ObservedDay[], timeoutMs: number): (sc
     sumMinutes(countAlerts(schedules, timeoutMs).map((count, i) => (count > 0 ? (awake[i] ?? 0) : 0))) / sumMinutes(awake)
 }
 
-/** Whether the service slept through most evaluations of an alert: then the alert queries another service, or does not wake this one. */
+/**
+ * Whether the service slept through most evaluations of an alert on the newest day: then the alert queries another service, or does not wake
+ * this one. On earlier days, the alert may have had another schedule, which nothing tells.
+ */
 export function sleepsThroughAlerts({ days, timeoutMs }: ServiceProfile, alerts: readonly RunningAlert[]): boolean {
-  const minutes = days.map(minutesAwake)
-  const byDays = Map.groupBy(alerts, ({ sinceMs }) => days.filter(({ fromMs }) => fromMs >= sinceMs).length)
-  return [...byDays].some(([count, running]) => {
-    const awake = sumDays(minutes.slice(days.length - count))
-    const awakeAfter = bySchedule((schedule) => mean(minutesKept(schedule, timeoutMs.low).map((i) => awake[i] ?? 0)))
-    return running.some(({ schedule }) => awakeAfter(schedule) < count / 2)
-  })
+  const newest = days.at(-1)
+  if (newest === undefined) return false
+  const awake = minutesAwake(newest)
+  const awakeAfter = bySchedule((schedule) => mean(minutesKept(schedule, timeoutMs.low).map((i) => awake[i] ?? 0)))
+  return alerts.some(({ schedule, sinceMs }) => sinceMs <= newest.fromMs && awakeAfter(schedule) < 1 / 2)
 }
 
 /** When an alert is evaluated: at the same times of each UTC day, because every interval divides a day. */
@@ -164,18 +165,16 @@ export function countAlerts(schedules: readonly AlertSchedule[], timeoutMs: numb
   return counts
 }
 
-/** An alert that the service has, and since when it has been evaluated as it is now. */
+/** An alert that the service has, and when its evaluations began. */
 interface RunningAlert {
   readonly schedule: AlertSchedule
   readonly sinceMs: number
 }
 
-/** Empty without the time of the last change: then it is not known since when the alert has had its schedule. */
+/** Empty without the time when it was made. That of its last change is no help: every evaluation sets it. */
 export function runningAlert(alert: Body): readonly RunningAlert[] {
   const schedule = scheduleOf(alert)
-  const changedMs = Math.max(
-    ...[alert.createdAt, alert.updatedAt].map((text) => (typeof text === 'string' ? Date.parse(text) : Number.NaN)),
-  )
-  if (schedule === undefined || Number.isNaN(changedMs)) return []
-  return [{ schedule, sinceMs: Math.max(changedMs, startMsOf(alert) ?? 0) }]
+  const createdMs = Date.parse(String(alert.createdAt))
+  if (schedule === undefined || Number.isNaN(createdMs)) return []
+  return [{ schedule, sinceMs: Math.max(createdMs, startMsOf(alert) ?? 0) }]
 }

@@ -300,17 +300,17 @@ describe('a service that sleeps although alerts are evaluated', () => {
     expect(sleepsThroughAlerts(profileAwake(4), [morning, noon])).toBe(true)
   })
 
-  it('shows it on the days after the alerts and their starts only', () => {
-    const days = profileAwake(24).days.map((day, i) => ({ ...day, awake: i < 7 ? [] : day.awake }))
-    const woken = { ...profileAwake(24), days }
-    expect([0, 7, 14].map((day) => sleepsThroughAlerts(woken, [since(day)]))).toEqual([false, false, false])
-    const asleep = { ...woken, days: days.map((day, i) => ({ ...day, awake: days[13 - i]?.awake.length === 0 ? [] : [day] })) }
-    expect([0, 7, 14].map((day) => sleepsThroughAlerts(asleep, [since(day)]))).toEqual([false, true, false])
-    const alert = { interval: '5m', createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-02-01T00:00:00Z' }
+  it('shows it on the newest day, where the alert and its start are older', () => {
+    const { days } = profileAwake(24)
+    const asleepOn = (i: number) => ({ ...profileAwake(24), days: days.map((day, j) => (i === j ? { ...day, awake: [] } : day)) })
+    const last = days.length - 1
+    expect([0, last, last + 1].map((day) => sleepsThroughAlerts(asleepOn(last), [since(day)]))).toEqual([true, true, false])
+    expect(sleepsThroughAlerts(asleepOn(last - 1), [since(0)])).toBe(false)
+    const alert = { interval: '5m', createdAt: '2026-02-01T00:00:00Z', updatedAt: '2026-04-01T00:00:00Z' }
     const starts = [undefined, '2026-03-01T00:00:00Z', '2025-03-01T00:00:00Z']
     const known = starts.flatMap((scheduleStartAt) => runningAlert({ ...alert, scheduleStartAt }))
     expect(known.map(({ sinceMs }) => new Date(sinceMs).toISOString().slice(0, 10))).toEqual(['2026-02-01', '2026-03-01', '2026-02-01'])
-    expect(runningAlert({ ...alert, updatedAt: undefined })).toEqual([])
+    expect(runningAlert({ ...alert, createdAt: undefined })).toEqual([])
   })
 })
 
