@@ -36,7 +36,7 @@ export type RunInput = Awaited<ReturnType<typeof readInput>>
 export async function readInput(request: RunRequest, files: Files) {
   const { areText, env } = request
   const inputs = withoutEmptyInputs(request)
-  const name = operationNamed(request.operation)
+  const name = await operationNamed(request)
   const operation: Operation = await operations[name]()
   if (request.isAction === true && operation.isOutsideOfAction)
     throw inputError('operation', `${name} is not an operation of the action; run it on the command line`)
@@ -193,11 +193,12 @@ function targetOf({ organizationId = '', serviceId }: Settings, connection: RunC
   return serviceId === undefined ? undefined : { organizationId, serviceId }
 }
 
-function operationNamed(name: string): OperationName {
+async function operationNamed({ operation: name, isAction }: RunRequest): Promise<OperationName> {
   if (isOperationName(name)) return name
-  const accepted = `; accepted: ${operationNames.join(', ')}`
-  const message =
-    name === '' ? `is missing${accepted}` : `unknown operation "${quote(name)}"${adviseOnName(name, operationNames) || accepted}`
+  const loaded = await Promise.all(operationNames.map((one) => operations[one]()))
+  const names = operationNames.filter((_, i) => isAction !== true || loaded[i]?.isOutsideOfAction !== true)
+  const accepted = `; accepted: ${names.join(', ')}`
+  const message = name === '' ? `is missing${accepted}` : `unknown operation "${quote(name)}"${adviseOnName(name, names) || accepted}`
   throw inputError('operation', message)
 }
 

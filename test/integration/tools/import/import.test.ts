@@ -223,6 +223,11 @@ alerts:
     expect(await read('elsewhere/checkout.yml')).toContain('connection: x')
     const { reason } = await invokeText({ inputs: { operation: 'import', files: 'rules.yml' }, isAction: true })
     expect(reason).toContain('import is not an operation of the action; run it on the command line')
+    const acceptedIn = async (isAction: boolean) => (await invokeText({ inputs: { operation: 'none' }, isAction })).reason ?? ''
+    expect([await acceptedIn(true), await acceptedIn(false)]).toEqual([
+      expect.not.stringContaining(' import,'),
+      expect.stringContaining(' import,'),
+    ])
   })
 
   it('needs the settings of a server only to compare values', async () => {
