@@ -69,7 +69,10 @@ export async function readEnvironment(name: string, files: Files, common: Common
   if (!nameGrammar.test(name)) return undefined
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
   const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
-  if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
+  if (path === undefined) {
+    await files.demandCheckout('env')
+    throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
+  }
   if (second !== undefined)
     throw inputError('env', `${quoteLong(path)} and ${quoteLong(second)} are files of one environment; delete one of them`)
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
