@@ -2,7 +2,7 @@
 import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { firstOf, plural, quote } from '../platform/core/text.ts'
+import { firstOf, plural, quote, showCount } from '../platform/core/text.ts'
 import { durationMsOf } from '../platform/operation/inputs.ts'
 import { formatRatio } from '../platform/report/format.ts'
 import type { ChecksFile } from './checks-file.ts'
@@ -218,11 +218,13 @@ function judgeProof(proof: Proof, { newestWithin, minRowRatio }: ChecksFile['tab
   if (rows === 0) return isTimed ? unknown('the original has no rows from before the backup') : skipped('the original has no rows')
   if (restoredRows === 0) return fail(`is empty, and the original has ${rowWords(proof)}`)
   const least = minRowRatio * rows
-  const words = rows - lost < least ? `lacks ${lost} of ${rowWords(proof)}` : identical(proof)
+  const words = rows - lost < least ? `lacks ${showCount(lost)} of ${rowWords(proof)}` : identical(proof)
   if (isTimed && kept + undated < least) return fail(`${words}, and minRowRatio is ${minRowRatio}${maybe}`)
   const [newestRows, newestKept] = [sumBy(newest, 'rows'), sumBy(newest, 'kept')]
   if (isTimed && newestRows >= 20 && newestKept < newestRows / 2)
-    return fail(`has ${newestKept} of the newest ${newestRows} rows that are older than newestWithin, ${newestWithin}${maybe}`)
+    return fail(
+      `has ${showCount(newestKept)} of the newest ${plural(newestRows, 'row')} that are older than newestWithin, ${newestWithin}${maybe}`,
+    )
   if (kept < least)
     return unknown(`${words}, and no time shows which rows are newer than the backup; compare it by a check, or list it in tables.ignore`)
   const more = restoredRows - kept
@@ -239,7 +241,7 @@ async function judgeRows(comparison: Comparison, timed: NonNullable<Awaited<Retu
   if (proof && judged && (!proof.isOtherTime || judged.outcome === 'fail')) {
     // A time that is not that of the write, such as one of an appointment, leaves out rows that the backup should have.
     if (!passes(judged) || proof.newer <= proof.rows) return judged
-    const newer = `${proof.newer} of ${proof.newer + proof.rows} rows are newer than the backup by the column ${quote(judged.timeColumn ?? '')}`
+    const newer = `${showCount(proof.newer)} of ${plural(proof.newer + proof.rows, 'row')} are newer than the backup by the column ${quote(judged.timeColumn ?? '')}`
     return { ...judged, ...warn([judged.reason, `${newer}, and were not compared`].filter(Boolean).join('; ')) }
   }
   const all = await judgeProven(comparison, await prove(comparison, { ...timed.reading, time: undefined, key: '0' }, timed.spanMs))

@@ -250,7 +250,7 @@ function reportVerification(result: RestoreResult): Report {
         'Age of the data at the request (RPO)': shown(result.dataAgeHours, hours),
         'Running after': shown(result.restoreMinutes, minuteWords),
         'Verified after (RTO)': shown(result.verifyMinutes, minuteWords),
-        'Rows compared': shown(result.rows),
+        'Rows compared': result.rows,
         'Definitions compared':
           result.tables.length === 0 ? undefined : 'engines and columns, not queries of views, sources of dictionaries or TTLs',
         'ClickHouse, original and restored': [versions.original, versions.restored].map((version) => version ?? 'unknown').join(', '),

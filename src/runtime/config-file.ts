@@ -3,6 +3,7 @@
 import * as z from 'zod'
 import { projectForm, projectGrammar } from '../kinds/marker.ts'
 import { type Diagnostic, inputDiagnosticAt, type LintSettings, type Location, severities } from '../platform/core/diagnostics.ts'
+import { whyDropped } from '../platform/core/dropped-names.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { isMapping, keysOf } from '../platform/core/keys.ts'
 import { didYouMean, toCamel, toKebab } from '../platform/core/names.ts'
@@ -105,5 +106,6 @@ function whyNotInFile(name: string) {
   if (name === 'env') return `cannot be set here, because it would apply to every job; set ${spellInput('env')}`
   return Object.hasOwn(settingsSchema.shape, name)
     ? notInRepository
-    : `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions', ...Object.keys(previousOwnerShape)])}`
+    : (whyDropped(toKebab(name)) ??
+        `is an unknown setting${didYouMean(toKebab(name), [...fileSettings.map(toKebab), ...fileInputs, 'rules', 'sql-functions', ...Object.keys(previousOwnerShape)])}`)
 }

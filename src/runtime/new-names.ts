@@ -23,19 +23,6 @@ const instead: Readonly<Record<string, string>> = {
   output: 'reports: html=FILE',
 }
 
-const dropped: Readonly<Record<string, string>> = {
-  'adopt-from': 'set previous-project or previous-repository in .watchkeeper.yml',
-  recordings: 'backtest tests the incidents of the files on the data of the service',
-  'record-group-names': 'nothing is recorded any more',
-  'max-alerts': 'select decides which alerts are silenced',
-  'min-size-ratio': 'set minSizeRatio in a policy of the file in checks',
-  'require-restore-days': 'set requireRestoreDays in a policy of the file in checks',
-  results: 'set results in a policy of the file in checks',
-  'max-restore-minutes': 'set maxRestoreMinutes below tables in the file in checks',
-}
-
-export const adviceOnDropped = (name: string): string | undefined => (Object.hasOwn(dropped, name) ? dropped[name] : undefined)
-
 /** `accepts` says whether `select` of the operation has conditions on a field. */
 export function replacementOf(word: string, known: readonly string[], accepts = (_field: string) => true): string | undefined {
   const replacement = Object.hasOwn(instead, word) ? instead[word] : undefined

@@ -4,6 +4,7 @@ import type { ApiConnection, Credentials } from '../platform/api/client.ts'
 import type { Target } from '../platform/api/path.ts'
 import { defaultProfile, type Profile, profileNamed, queryEndpointUrl } from '../platform/api/profiles.ts'
 import { type Diagnostic, formatLocation, inputDiagnostic, isMissingInput, missingInput } from '../platform/core/diagnostics.ts'
+import { adviceOnDropped } from '../platform/core/dropped-names.ts'
 import { InputError, inputError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { toCamel, toEnvironmentName, toKebab } from '../platform/core/names.ts'
@@ -15,7 +16,7 @@ import type { Files } from '../platform/operation/files.ts'
 import { type Settings, settingsSchema } from '../platform/operation/inputs.ts'
 import type { Operation, Scope } from '../platform/operation/operation.ts'
 import { commonFormats } from '../platform/operation/reports.ts'
-import { adviceOnDropped, adviseOnName } from './new-names.ts'
+import { adviseOnName } from './new-names.ts'
 import {
   decodeAll,
   type GivenSettings,

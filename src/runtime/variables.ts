@@ -1,6 +1,7 @@
 // A budget in a variable that is never read would be ignored without a hint.
 
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
+import { whyDropped } from '../platform/core/dropped-names.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
 import { firstOf, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
@@ -43,6 +44,8 @@ export function checkVariables(env: Variables) {
 
 /** Undefined for a name that resembles none. */
 function describeUnread(variable: string, name: string) {
+  const dropped = whyDropped(name)
+  if (dropped !== undefined) return dropped
   // A shorter word resembles too many names.
   const meant = name.length < 5 ? undefined : meantName(name, knownNames)
   if (meant === undefined) return undefined

@@ -119,9 +119,15 @@ it('every workflow for the files of the starter kit sets the variables that they
   }
 })
 
-describe('every example workflow for alerts and dashboards', () => {
+describe('the example workflows', () => {
   const texts = readdirSync(new URL('../../examples/workflows', import.meta.url)).map((name) => read(`examples/workflows/${name}`))
   const ofFiles = texts.filter((text) => text.includes("'observability/**'"))
+
+  it('shows where each input of the action stands', () => {
+    const { inputs } = parse(read('action.yml')) as { inputs: Readonly<Record<string, unknown>> }
+    const unused = Object.keys(inputs).filter((name) => !texts.some((text) => new RegExp(`^ +${name}: `, 'm').test(text)))
+    expect(unused).toEqual([])
+  })
 
   it('also runs when the config file changes', () => {
     expect(ofFiles.length).toBeGreaterThan(6)

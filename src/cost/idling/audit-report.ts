@@ -11,7 +11,7 @@ import { facts, shown, table } from '../../platform/report/table.ts'
 import { estimate, exactAmount } from '../usage/amounts.ts'
 import { amountWords as creditWords, unitWords } from '../usage/phrases.ts'
 
-/** Rules of `audit-costs`. Its input `severities` changes their severity or turns them off. */
+/** Rules of `audit-costs`. `WATCHKEEPER_SEVERITIES`, or `--severities`, changes their severity or turns them off. */
 export const auditRules = {
   'idling-off': { severity: 'warning', description: 'A service is not allowed to sleep.' },
   'open-to-scanners': {
@@ -55,7 +55,7 @@ const auditedService = z.object({
   name: z.string(),
   state: z.string(),
   idling: z.string().describe('When the service falls asleep, or `off`.'),
-  alwaysOn: z.boolean().describe('Whether the input always-on has it.'),
+  alwaysOn: z.boolean().describe('Whether `WATCHKEEPER_ALWAYS_ON`, or `--always-on`, has it.'),
   knownDays: z.int().describe('Final days whose states are completely known.'),
   awakePercent: z.number().optional().describe('Share of the known days in which the service was awake.'),
   monthlyCompute: estimate('Compute of a month like the final days.').optional(),

@@ -97,7 +97,7 @@ export const serviceRules: Readonly<Record<ServiceRule, (subject: AuditSubject) 
       estimate,
       command: scaleCommand(service.id, '--idle-scaling true --idle-timeout-minutes 15'),
       advice:
-        'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in always-on.',
+        'Refreshable materialized views and S3Queue stop while a service sleeps, and the first query waits for its start. List services that need them in WATCHKEEPER_ALWAYS_ON, or --always-on.',
     }
   },
 

@@ -42,9 +42,11 @@ export const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 :
 /** `alerts`, `saved searches`. */
 export const pluralOf = (noun: string): string => `${noun}${/(?:s|x|ch|sh)$/.test(noun) ? 'es' : 's'}`
 
+/** `999999`, and from a million on `1.2 million`. For people: results keep the exact number. */
+export const showCount = (count: number): string => (Math.abs(count) < 1e6 ? String(count) : `${(count / 1e6).toFixed(1)} million`)
+
 /** `1 alert`, `2 saved searches`, `1.2 million rows`. */
-export const plural = (count: number, noun: string): string =>
-  `${count < 1e6 ? count : `${(count / 1e6).toFixed(1)} million`} ${count === 1 ? noun : pluralOf(noun)}`
+export const plural = (count: number, noun: string): string => `${showCount(count)} ${count === 1 ? noun : pluralOf(noun)}`
 
 export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
   items.length > max ? [...items.slice(0, max), more(items.length - max)] : items

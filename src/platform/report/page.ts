@@ -91,11 +91,13 @@ const isShort = (cell: Line) => {
   return length > 0 && length <= 32 && cell.every(({ kind }) => kind === 'trusted')
 }
 
-// `1,234.5`, `<0.01`, `12.3%` and `█░ 12.3%` sort as numbers, `1 – 21 Nov 2026` by its last day, and untrusted text as text.
+// `1,234.5`, `<0.01`, `1.2 million`, `12.3%` and `█░ 12.3%` sort as numbers, `1 – 21 Nov 2026` by its last day, and untrusted text as text.
 function sortKey(cell: Line) {
   if (cell.some(({ kind }) => kind === 'untrusted')) return ''
-  const text = toPlainText(cell).replaceAll('\u00a0', ' ')
-  const number = /^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?)%?$/.exec(text)?.[1]?.replaceAll(',', '')
+  const text = toPlainText(cell)
+    .replaceAll('\u00a0', ' ')
+    .replace(/ million$/, 'e6')
+  const number = /^(?:[█░]+ )?[<>]?([+-]?[\d,]+(?:\.\d+)?(?:e6)?)%?$/.exec(text)?.[1]?.replaceAll(',', '')
   const day = /\b\d{1,2} [A-Z][a-z]{2} \d{4}$/.exec(text)?.[0]
   const key = number ?? (day && Date.parse(`${day} UTC`))
   return key === undefined ? '' : ` data-sort="${key}"`

@@ -1,13 +1,17 @@
 import { type Decimal, isDecimal } from '../core/decimal.ts'
 import { type Inline, type Line, toLine, trusted } from '../core/line.ts'
+import { showCount } from '../core/text.ts'
 import type { BlockOf, Status } from './blocks.ts'
 import { formatMoney } from './format.ts'
 
-/** A text is untrusted, and a number or an amount is text of this project. An empty cell is a dash. */
+/** A text is untrusted, and a number or an amount is rounded text of this project. An empty cell is a dash. */
 export type Cell = Line | Inline | Decimal | string | number | undefined
 
-const cellLine = (cell: Cell) =>
-  cell === undefined || cell === '' ? [trusted('–')] : isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
+function cellLine(cell: Cell) {
+  if (cell === undefined || cell === '') return [trusted('–')]
+  if (typeof cell === 'number') return [trusted(showCount(cell))]
+  return isDecimal(cell) ? [trusted(formatMoney(cell))] : toLine(cell)
+}
 
 export const table = <Row>(
   title: string | undefined,

@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util'
+import { adviceOnDropped } from '../../platform/core/dropped-names.ts'
 import { meantName } from '../../platform/core/names.ts'
 import { capitalize, plural } from '../../platform/core/text.ts'
-import { adviceOnDropped, replacementOf } from '../new-names.ts'
+import { replacementOf } from '../new-names.ts'
 
 export interface CommandOption {
   readonly name: string

@@ -4,7 +4,7 @@ import { describeThreshold } from '../../kinds/alert/alert.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { nearestName } from '../../platform/core/names.ts'
-import { firstOf, plural, quoteLong } from '../../platform/core/text.ts'
+import { firstOf, plural, quoteLong, showCount } from '../../platform/core/text.ts'
 import { type AlertCondition, type EvaluatedWindow, isBreach, type TimeRange, type WindowValues } from './evaluate.ts'
 import type { SeriesItem } from './series-api.ts'
 import { comparisonOf } from './terms.ts'
@@ -59,8 +59,10 @@ export interface Judgement {
 const warning = (message: string): Finding => ({ severity: 'warning', message })
 const note = (message: string): Finding => ({ severity: 'note', message })
 
-export const showNumber = (value: number): string =>
-  Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
+export function showNumber(value: number): string {
+  if (Math.abs(value) >= 1e6) return showCount(value)
+  return Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
+}
 
 function showSpan(values: readonly number[]) {
   if (values.length === 0) return undefined
@@ -161,7 +163,7 @@ function judgeSeries(item: SeriesItem, { windows }: SeriesEvidence, silence: Sil
     const missing = explainKey(field, lists)
     return warning(
       missing === undefined
-        ? `${name(field)} has no number in any of ${showNumber(rows)} rows, so its value is 0 and never reaches ${showNumber(threshold)}`
+        ? `${name(field)} has no number in any of ${showNumber(rows)} rows, so its value is 0 and never reaches ${threshold}`
         : `${missing}, so its value is 0`,
     )
   }

@@ -4,6 +4,7 @@ import { type KindName, kindNames, sections } from '../../kinds/kind-names.ts'
 import { projectForm, projectGrammar } from '../../kinds/marker.ts'
 import { credentialIn, mayBeCredential } from '../../platform/core/credentials.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../../platform/core/diagnostics.ts'
+import { whyDropped } from '../../platform/core/dropped-names.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { type Line, say } from '../../platform/core/line.ts'
@@ -69,7 +70,10 @@ export async function readEnvironment(name: string, files: Files, common: Common
   if (!nameGrammar.test(name)) return undefined
   const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
   const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
-  if (path === undefined) throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
+  if (path === undefined) {
+    await files.demandCheckout('env')
+    throw inputError('env', whyUnknown(name, paths.map(environmentNameOf)))
+  }
   if (second !== undefined)
     throw inputError('env', `${quoteLong(path)} and ${quoteLong(second)} are files of one environment; delete one of them`)
   const environment = toEnvironment(name, path, await files.read(path, 'env'))
@@ -111,11 +115,9 @@ const diagnosticAt = (document: ReadDocument, path: ValuePath, message: string):
 /** A pull request can change the file. It must not decide where the key goes. */
 function whyRejected(key: string): string {
   const name = toCamel(key)
-  if (key === 'overrides')
-    return 'is not supported any more; make the value a variable of the files, set it in variables, and set ids in adopt'
   if (fileSettings.some((one) => one === name)) return 'is not a setting of an environment; set it in .watchkeeper.yml or as an input'
   if (Object.hasOwn(settingsSchema.shape, name)) return notInRepository
-  return `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
+  return whyDropped(key) ?? `is an unknown setting${didYouMean(key, Object.keys(environmentSchema.shape))}`
 }
 
 function variableDiagnostics(document: ReadDocument): readonly Diagnostic[] {

@@ -4,6 +4,7 @@ import { type KindName, kindNames, sectionNames, sections } from '../../kinds/ki
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
+import { adviceOnDropped } from '../../platform/core/dropped-names.ts'
 import { InputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { didYouMean, variableName } from '../../platform/core/names.ts'
@@ -159,6 +160,11 @@ const usedNames = (root: unknown): ReadonlySet<string> => {
   return names
 }
 
+function adviseOnUnused(name: string, used: ReadonlySet<string>) {
+  const dropped = adviceOnDropped(name)
+  return didYouMean(name, used) || (dropped === undefined ? '' : `; ${dropped}`)
+}
+
 /** A misspelled name would leave the default in place. */
 function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof frame>, used: ReadonlySet<string>): readonly Diagnostic[] {
   const values = [
@@ -169,7 +175,7 @@ function findUnused(file: ReadDocument, { defaults, instances }: z.output<typeof
     Object.keys(own)
       .filter((name) => !used.has(name))
       .map((name) =>
-        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name)}"${didYouMean(name, used)}`),
+        report(file.locationOfKey([...path, name]), `${path.join('.')}: no expression uses "${quote(name)}"${adviseOnUnused(name, used)}`),
       ),
   )
 }

@@ -80,6 +80,7 @@ describe('validate', () => {
     const inputs = { operation: 'plan', prune: 'true', project: 'shop/main', ...inputsFor(emulator(), 'hyperdx') }
     for (const one of [{ env }, { env, inputs }])
       expect((await run({}, one)).reason).toBe('files: the workspace is empty. Add a step with actions/checkout before this one')
+    expect((await run({}, { env, inputs: { env: 'production' } })).reason).toMatch(/^env: the workspace is empty\. Add a step with/)
   })
 
   it('reads every folder and every spelling below observability and nothing else, or what is asked for, one glob a line', async () => {

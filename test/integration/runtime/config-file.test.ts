@@ -109,6 +109,7 @@ describe('the config file', () => {
 
   it.each([
     ['# a comment\n\nservise-id: x', /\.watchkeeper\.yml:3:1: "servise-id" is an unknown setting; did you mean "service-id"\?/],
+    ['recordings: x', /:1:1: "recordings" is not supported any more; backtest tests the incidents of the files/],
     ['https-proxy: http://evil', /\.watchkeeper\.yml:1:1: "https-proxy" is an unknown setting/],
     ['- a', /\.watchkeeper\.yml:1:1: must be a map of settings/],
     ['a: 1\na: 2', /\.watchkeeper\.yml:2:1: Map keys must be unique/],

@@ -133,6 +133,14 @@ describe('wrong input', () => {
     ])
   })
 
+  it('says what to do instead of a variable that was dropped', async () => {
+    const { reason } = await run({ operation: 'list-sources' }, { env: { WATCHKEEPER_RESULTS: 'a.json', WATCHKEEPER_ADOPT_FROM: 'x' } })
+    expect(reason.split('\n').filter((line) => line.startsWith('- '))).toEqual([
+      '- WATCHKEEPER_RESULTS: is not supported any more; set results in a policy of the file in checks',
+      '- WATCHKEEPER_ADOPT_FROM: is not supported any more; set previous-project or previous-repository in .watchkeeper.yml',
+    ])
+  })
+
   it('names ten unknown variables, and counts the others', async () => {
     const names = Array.from({ length: 12 }, (_, i) => `WATCHKEEPER_XYZZY_${i}`)
     const ran = await run({ operation: 'list-sources' }, { env: Object.fromEntries(names.map((name) => [name, '1'])) })

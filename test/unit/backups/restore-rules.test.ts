@@ -2,7 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeCheck, judgeRestore, meaningOf } from '../../../src/backups/restore-rules.ts'
 import { assignedColumns, timeColumnsOf } from '../../../src/backups/restored-data.ts'
+import { verifyRestore } from '../../../src/backups/verify-restore.ts'
+import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
+import { factsIn, tablesIn } from '../../support/report-texts.ts'
 
 it('the time of rows is a column that is never NULL, in a key, with a time of day, and the first of those', () => {
   const column = (name: string, type: string, keys = '') => ({
@@ -34,6 +37,21 @@ it('V13: a change updates the columns that it assigns, and not those that it rea
     ],
     (command, columns) => expect(assignedColumns(command)).toEqual(columns),
   ))
+
+it('rows from a million on are rounded for people', () => {
+  const rows = { rows: 1_204_331, identicalRows: 1_204_331, keyRows: 0 }
+  const { blocks } = verifyRestore.report({
+    ...{ restoreStatus: 'verified', originalId: 'a', originalName: 'a', restoredName: 'b', state: 'running', backupId: 'c' },
+    ...{ requestedAt: '2026-11-21T06:00:00Z', checkedAt: '2026-11-21T07:00:00Z', dataAgeHours: 1, versions: {}, ranBy: {}, checks: [] },
+    ...rows,
+    tables: [{ name: 'shop.events', outcome: 'pass', reason: '', ...rows, restoredRows: 999_999 }],
+  })
+  const shown = composeBlocks(blocks)
+  expect([factsIn(shown), tablesIn(shown)[1]?.slice(0, 3)]).toEqual([
+    expect.arrayContaining(['Rows compared: 1.2 million']),
+    ['shop.events', '1.2 million', '999999'],
+  ])
+})
 
 type Check = Parameters<typeof judgeCheck>[0]
 

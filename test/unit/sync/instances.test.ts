@@ -100,6 +100,9 @@ describe('a file with instances', () => {
     expect(read('{ a: { error: 50 } }', undefined, '{ errors: 20 }').diagnostics).toEqual([
       'f.yml:2:19 instance: instances.a: no expression uses "error"; did you mean "errors"?',
     ])
+    expect(read('{ a: { overrides: 50 } }', undefined, '{ errors: 20 }').diagnostics).toEqual([
+      expect.stringContaining('no expression uses "overrides"; make the value a variable of the files, set it in variables'),
+    ])
   })
 
   it.each([

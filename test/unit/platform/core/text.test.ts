@@ -67,6 +67,7 @@ describe('plural', () => {
     [2, 'class', '2 classes'],
     [999_999, 'row', '999999 rows'],
     [1_204_331, 'row', '1.2 million rows'],
+    [-288_000_000, 'row', '-288.0 million rows'],
   ])('counts %i %s', (count, noun, expected) => {
     expect(plural(count, noun)).toBe(expected)
   })

@@ -81,7 +81,7 @@ describe('the fact of an alert', () => {
         valuesOf((i) => (i + 1) * 1_000_000, ['a', 'b', 'c', 'd']),
         { condition: { ...condition, isGrouped: true } },
       ),
-    ).toBe('last window 288,000,000; 24 h: 1,000,000 … 288,000,000 in 288 of 288 windows, 4 groups; ≥ 5: reached in 288')
+    ).toBe('last window 288.0 million; 24 h: 1.0 million … 288.0 million in 288 of 288 windows, 4 groups; ≥ 5: reached in 288')
     expect(factOf(valuesOf(() => null))).toBe('last window none; 24 h: no value; ≥ 5: not reached')
   })
 
