@@ -125,7 +125,7 @@ describe('the example workflows', () => {
 
   it('shows where each input of the action stands', () => {
     const { inputs } = parse(read('action.yml')) as { inputs: Readonly<Record<string, unknown>> }
-    const unused = Object.keys(inputs).filter((name) => !texts.some((text) => new RegExp(`^ +${name}: `, 'm').test(text)))
+    const unused = Object.keys(inputs).filter((name) => !texts.some((text) => new RegExp(`^ +(?:# )?${name}: `, 'm').test(text)))
     expect(unused).toEqual([])
   })
 
