@@ -69,7 +69,7 @@ export default defineConfig({
     maxWorkers: '100%',
     // Nothing happens on import and no module is mocked, so that files can share their modules.
     isolate: false,
-    setupFiles: ['test/support/resolve-once.ts'],
+    setupFiles: ['test/support/setup.ts'],
     // Tests that run side by side in one file; two files run at once.
     maxConcurrency: 4,
     // A process that is started may need seconds on a busy machine.

@@ -334,7 +334,7 @@ describe('alerts with a query', () => {
         const problems = await withSite(emulator(), 'hyperdx', (site) => problemsOf(site, steps))
         expect(problems).toEqual([])
       }),
-      { numRuns: 30 },
+      { numRuns: Math.max(10, runs(30)) },
     )
   })
 })

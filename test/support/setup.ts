@@ -1,11 +1,15 @@
-// Vitest reports every import to its main thread, also when a function that is called again loads the same module again.
 import { type ResolveFnOutput, registerHooks } from 'node:module'
+import { config } from 'zod'
 
 declare global {
   var isResolvedOnce: true | undefined
 }
 
-// Each test file loads this file again.
+// As in a run: most schemas are used too rarely to be worth compiling.
+config({ jitless: true })
+
+// Vitest reports every import to its main thread, also when a function that is called again loads the same module again. Each test file
+// loads this file again.
 if (!globalThis.isResolvedOnce) {
   globalThis.isResolvedOnce = true
   const resolved = new Map<string, ResolveFnOutput>()
