@@ -165,6 +165,16 @@ describe('init keeps', () => {
   })
 })
 
+it('init with the profile of a self-hosted server writes the workflows for one, and none that needs the cloud', async () => {
+  const env = { WATCHKEEPER_PROFILE: 'hyperdx' }
+  expect(await init(['drift', 'cost-gate'], env)).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('cost-gate: this kit is for ClickHouse Cloud; run init for it without WATCHKEEPER_PROFILE'),
+  })
+  expect((await init(['drift'], env)).stdout).toMatch(/workflows\/.*drift.yml +written/)
+  expect(read('.github/workflows/watchkeeper-self-hosted-drift.yml')).toBe(example('workflows/self-hosted-drift.yml'))
+})
+
 describe('init writes nothing', () => {
   it.each([
     [

@@ -20,7 +20,7 @@ export async function runInit(words: readonly string[], { directory, script, env
     return exitCodes.ok
   }
   await requireRoot(directory)
-  const files = new Map(filesOf(chosen).map((file) => [file.target, file] as const))
+  const files = new Map(filesOf(chosen, env).map((file) => [file.target, file] as const))
   const needsProject = chosen.some(({ hasProject }) => hasProject === true)
   const wanted = [
     ...(await Promise.all(
@@ -60,13 +60,17 @@ function requireKits(words: readonly string[]): readonly Kit[] {
   return kits.filter(({ name }) => words.includes(name))
 }
 
-/** Refuses a kit that needs ClickHouse Cloud beside the kit of a self-hosted server. */
-function filesOf(chosen: readonly Kit[]): readonly KitFile[] {
-  if (!chosen.some(({ name }) => name === 'self-hosted')) return chosen.flatMap(({ files }) => files)
+/** Refuses a kit that needs ClickHouse Cloud beside the kit, or the profile, of a self-hosted server. */
+function filesOf(chosen: readonly Kit[], env: Variables): readonly KitFile[] {
+  const variable = toEnvironmentName('profile')
+  const isForServer = env[variable] === 'hyperdx'
+  if (!isForServer && !chosen.some(({ name }) => name === 'self-hosted')) return chosen.flatMap(({ files }) => files)
   const others = chosen.filter(({ selfHosted }) => selfHosted === undefined)
   if (others.length > 0)
     throw new InputError(
-      others.map(({ name }) => inputDiagnostic(name, 'this kit is for ClickHouse Cloud; run init for it without self-hosted')),
+      others.map(({ name }) =>
+        inputDiagnostic(name, `this kit is for ClickHouse Cloud; run init for it without ${isForServer ? variable : 'self-hosted'}`),
+      ),
     )
   return chosen.flatMap(({ selfHosted = [] }) => selfHosted)
 }
