@@ -7,7 +7,7 @@ import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
-import { andMore, capitalize, listFirst, plural, quote } from '../platform/core/text.ts'
+import { andMore, capitalize, listFirst, quote } from '../platform/core/text.ts'
 import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { type Block, composeBlocks, countFacts, fold, type Part, statusLooks } from '../platform/report/blocks.ts'
@@ -257,17 +257,18 @@ const actedOn = (result: Applied) => order.flatMap((kind) => withOutcome(result,
 
 function applyBlocks(result: Applied): Part {
   const acted = actedOn(result)
+  const alike = Map.groupBy(result.objects, ({ kind, key, name }) => `${kind} ${name || key}`)
+  const nameOf = ({ kind, key, name, id, file, line }: PlannedObject) => {
+    const text = name || key
+    const label = alike.get(`${kind} ${text}`)?.length === 1 ? text : `${text} (${id ?? key})`
+    return file === undefined ? label : placed(label, { file, line })
+  }
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
     table(undefined, groupByCause(acted, firstLine), {
       Outcome: ([{ outcome = 'unchanged' }]) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
       Kind: ([{ kind }]) => trusted(kindLabels[kind]),
-      Key: (group) =>
-        joinFirst(
-          maxSharing,
-          group.map(({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line }))),
-        ),
-      Id: ([{ id }, ...others]) => (others.length > 0 ? trusted(plural(others.length + 1, 'object')) : id || []),
+      Name: (group) => joinFirst(maxSharing, group.map(nameOf)),
       Remark: ([{ outcome, message, notes }]) => {
         if (outcome === 'held') return say`for the reason above`
         return message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message))

@@ -438,15 +438,18 @@ describe('the report of apply', () => {
       object('same', { outcome: 'unchanged' }),
       object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
+      object('one', { name: 'Twin', action: 'update', outcome: 'updated', id: 'y' }),
+      object('two', { name: 'Twin', action: 'update', outcome: 'unchanged', id: 'z' }),
     ])
     const rows = linesOf(apply, result)
-    expect(rows.slice(0, 2)).toEqual(['Unchanged  1', ''])
+    expect(rows.slice(0, 2)).toEqual(['Unchanged  2', ''])
     const table = rows.findIndex((row) => row.startsWith('Outcome'))
-    expect(cellsOf(rows.slice(table, table + 4))).toEqual([
-      ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
-      ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
+    expect(cellsOf(rows.slice(table, table + 5))).toEqual([
+      ['Outcome', 'Kind', 'Name', 'Remark'],
+      ['❌ failed', 'alert', 'Alert bad', 'The API answered 400.'],
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
-      ['created', 'alert', 'fine', 'x', 'takes it over; and more'],
+      ['created', 'alert', 'Alert fine', 'takes it over; and more'],
+      ['updated', 'alert', 'Twin (y)'],
     ])
     expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts')
     expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
@@ -461,9 +464,9 @@ describe('the report of apply', () => {
       applied(['failed', cause('x')], ['failed', cause('y')], ['failed', cause('z')], ['failed', 'Other.'], ['created']),
     )
     expect(text.match(/answered 400/g)).toHaveLength(2)
-    expect(text).toMatch(/failed +alert +\w+, \w+, \w+ +3 objects +The API answered 400: no/)
+    expect(text).toMatch(/failed +alert +Alert \w+, Alert \w+, Alert \w+ +The API answered 400: no/)
     expect(text).toContain(' and 2 more\n  The API answered 400: no.\n  Advice.\n  Request: POST /alerts (request id x)')
-    expect(text).toMatch(/failed +alert +\w+ +Other/)
+    expect(text).toMatch(/failed +alert +Alert \w+ +Other/)
   })
 
   it('shows ten failures in full, and says how many more there are', () => {
