@@ -30,7 +30,7 @@ import {
   undone,
 } from '../sync/decide/change.ts'
 import { isAboutHeld } from '../sync/decide/hold.ts'
-import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.ts'
+import { forProject, ofEnvironment } from '../sync/declarations/environment.ts'
 import type { Prune } from '../sync/declarations/find-declarations.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { planInput } from './inputs.ts'
@@ -105,7 +105,7 @@ export const apply = defineOperation({
   judge: (result) => refusal(result)?.verdict ?? (result.isPlanWrong ? judgeDiagnostics(result.diagnostics) : judgeApply(result)),
   report: (result) =>
     refusal(result) ?? {
-      headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
+      headline: result.isPlanWrong ? say`Nothing was written${forProject(result)}` : applyWords(result),
       blocks: [!result.isPlanWrong && outcomeFacts(result), sharedDiagnostics(result.diagnostics), applyBlocks(result)],
       annotations: toAnnotations(result),
     },
@@ -236,7 +236,7 @@ function applyWords(result: Applied) {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
-  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
+  if (parts.length === 0) return say`Nothing to do${forProject(result)}: everything matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const isHeld = !result.changed && withOutcome(result, 'held').length > 0
   const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
