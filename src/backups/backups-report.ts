@@ -164,8 +164,10 @@ function sizeWarnings({ sizeOutcome, size, minSizeRatio = 0 }: JudgedService) {
 }
 
 function backupHeadline(services: readonly LabeledCheck[]) {
-  const [only] = groupedLines(services, (check) => [describeState(check)])
-  if (services.length === 1 && only !== undefined) return only
+  const [only] = services
+  if (services.length === 1 && only?.outcome === 'fresh') return say`Service ${only.label} has a fresh backup, ${trusted(ageWords(only))}.`
+  const [line] = groupedLines(services, (check) => [describeState(check)])
+  if (services.length === 1 && line !== undefined) return line
   const fresh = services.filter(({ outcome }) => outcome === 'fresh').length
   const first = services.filter((check) => check.outcome !== 'fresh' && isFreshEnough(check)).length
   const firstWords = first === 0 ? '' : `, ${first} ${first === 1 ? 'has its' : 'have their'} first backup in progress or due`

@@ -7,7 +7,7 @@ import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
 import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
-import { andMore, capitalize, listFirst, plural, quote } from '../platform/core/text.ts'
+import { andMore, capitalize, listFirst, quote } from '../platform/core/text.ts'
 import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { type Block, composeBlocks, countFacts, fold, type Part, statusLooks } from '../platform/report/blocks.ts'
@@ -30,7 +30,7 @@ import {
   undone,
 } from '../sync/decide/change.ts'
 import { isAboutHeld } from '../sync/decide/hold.ts'
-import { inEnvironment, ofEnvironment } from '../sync/declarations/environment.ts'
+import { forProject, ofEnvironment } from '../sync/declarations/environment.ts'
 import type { Prune } from '../sync/declarations/find-declarations.ts'
 import { hasErrors, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { planInput } from './inputs.ts'
@@ -105,7 +105,7 @@ export const apply = defineOperation({
   judge: (result) => refusal(result)?.verdict ?? (result.isPlanWrong ? judgeDiagnostics(result.diagnostics) : judgeApply(result)),
   report: (result) =>
     refusal(result) ?? {
-      headline: result.isPlanWrong ? say`Nothing was written${inEnvironment(result)}` : applyWords(result),
+      headline: result.isPlanWrong ? say`Nothing was written${forProject(result)}` : applyWords(result),
       blocks: [!result.isPlanWrong && outcomeFacts(result), sharedDiagnostics(result.diagnostics), applyBlocks(result)],
       annotations: toAnnotations(result),
     },
@@ -236,7 +236,7 @@ function applyWords(result: Applied) {
     const { length } = withOutcome(result, kind)
     return length === 0 ? [] : [say`${length} ${trusted(kind)}`]
   })
-  if (parts.length === 0) return say`Nothing to do${inEnvironment(result)}: everything matches the files`
+  if (parts.length === 0) return say`Nothing to do${forProject(result)}: everything matches the files`
   const isWhole = undone.every((kind) => withOutcome(result, kind).length === 0)
   const isHeld = !result.changed && withOutcome(result, 'held').length > 0
   const word = isHeld ? 'Nothing written' : isWhole ? 'Applied' : result.changed ? 'Applied in part' : 'Not applied'
@@ -257,17 +257,18 @@ const actedOn = (result: Applied) => order.flatMap((kind) => withOutcome(result,
 
 function applyBlocks(result: Applied): Part {
   const acted = actedOn(result)
+  const alike = Map.groupBy(result.objects, ({ kind, key, name }) => `${kind} ${name || key}`)
+  const nameOf = ({ kind, key, name, id, file, line }: PlannedObject) => {
+    const text = name || key
+    const label = alike.get(`${kind} ${text}`)?.length === 1 ? text : `${text} (${id ?? key})`
+    return file === undefined ? label : placed(label, { file, line })
+  }
   const changedByServer = result.objects.filter(({ serverChanged }) => serverChanged !== undefined)
   return [
     table(undefined, groupByCause(acted, firstLine), {
       Outcome: ([{ outcome = 'unchanged' }]) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
       Kind: ([{ kind }]) => trusted(kindLabels[kind]),
-      Key: (group) =>
-        joinFirst(
-          maxSharing,
-          group.map(({ key, name, file, line }) => (file === undefined ? key || name : placed(key || name, { file, line }))),
-        ),
-      Id: ([{ id }, ...others]) => (others.length > 0 ? trusted(plural(others.length + 1, 'object')) : id || []),
+      Name: (group) => joinFirst(maxSharing, group.map(nameOf)),
       Remark: ([{ outcome, message, notes }]) => {
         if (outcome === 'held') return say`for the reason above`
         return message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message))

@@ -8,7 +8,7 @@ import { defineOperation } from '../platform/operation/operation.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { table } from '../platform/report/table.ts'
 import { isDifference, spellOrigin } from '../sync/decide/change.ts'
-import { inEnvironment } from '../sync/declarations/environment.ts'
+import { forProject, inEnvironment } from '../sync/declarations/environment.ts'
 import { commandFor, makePlan, type PlanningResult } from '../sync/plan/make-plan.ts'
 import { defaultMaxDeletes } from './inputs.ts'
 import { planShape, toPlanOrDriftResult } from './plan/plan-file.ts'
@@ -44,10 +44,10 @@ export const drift = defineOperation({
   judge: judgeDrift,
   report: (result) => ({
     headline: isPlanWrong(result.diagnostics)
-      ? say`The drift check${inEnvironment(result)} failed`
+      ? say`The drift check${forProject(result)} failed`
       : result.changed || result.orphans.length > 0
         ? say`${result.project} has drifted${inEnvironment(result)}`
-        : say`No drift${inEnvironment(result)}: everything matches the files`,
+        : say`No drift${forProject(result)}: everything matches the files`,
     blocks: [
       factsBesideHeadline(result),
       withDiagnostics(result.diagnostics, [

@@ -10,7 +10,7 @@ import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { causeOf, WatchkeeperError } from '../platform/core/errors.ts'
+import { causeOf, errorKinds, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
@@ -202,7 +202,7 @@ async function changeStarts(
   const usesList = 2 * count > (context.api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
   const reached = new Map<Alert, Decided>()
   let hasWritten = false
-  let hasFailed = false
+  let failure: WatchkeeperError | undefined
   // The first write runs by itself, because the key might not be allowed to write.
   const limit = (): number => (hasWritten ? countConcurrentWrites(context.api) : 1)
   await forEachConcurrently(wanted, limit, async (alert) => {
@@ -212,7 +212,8 @@ async function changeStarts(
   return wanted.map((alert) => ({ ...named(alert), ...(reached.get(alert) ?? { outcome: 'skipped' }) }))
 
   async function write(alert: Alert): Promise<Decided> {
-    if (hasFailed) return { outcome: 'skipped', reason: 'an earlier alert failed' }
+    if (failure !== undefined)
+      return { outcome: 'skipped', reason: `an earlier alert failed${errorKinds[failure.kind].cure === 'time' ? '; run it again' : ''}` }
     try {
       const { startMs, ...decided } = await writeStart(context, usesList ? { object: alert, readAtMs } : alert.id, (current) =>
         decide(current, nowMs),
@@ -223,7 +224,7 @@ async function changeStarts(
       const isUnknown = thrown instanceof ApiError && thrown.outcomeUnknown
       // The error explains itself as long as there is nothing else to report.
       if (!(thrown instanceof WatchkeeperError) || !(hasWritten || isUnknown)) throw thrown
-      hasFailed = true
+      failure ??= thrown
       return { outcome: isUnknown ? 'unknown' : 'failed', reason: causeOf(thrown) }
     }
   }
@@ -249,11 +250,13 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
   const unknown = alerts.filter(isUnknown).length
   const failed = alerts.find(({ outcome }) => outcome === 'failed')
   if (unknown > 0 || failed !== undefined) {
-    const skipped = alerts.filter(({ outcome }) => outcome === 'skipped').length
+    const skipped = alerts.filter(({ outcome }) => outcome === 'skipped')
     const reasons = [
       ...(unknown > 0 ? [say`${counted(unknown, 'alert')} may have been changed, because the server did not answer; run it again`] : []),
       ...(failed === undefined ? [] : [say`alert ${failed.name} failed: ${untrustedSentence(failed.reason ?? '')}`]),
-      ...(skipped > 0 ? [say`${counted(skipped, 'alert')} skipped; run it again`] : []),
+      ...skipped
+        .slice(0, 1)
+        .map(({ reason = '' }) => say`${counted(skipped.length, 'alert')} skipped, because ${untrustedSentence(reason)}`),
     ]
     return { status: 'error', reasons, exit: 'partlyApplied' }
   }
@@ -271,13 +274,13 @@ const moment = (iso: string | undefined): Inline => trusted(iso === undefined ? 
 
 const reasonTables = (title: string, alerts: readonly ReachedAlert[]): readonly Block[] =>
   [true, false].flatMap((wanted) => {
-    const rows = alerts.flatMap((alert) => (isUnknown(alert) === wanted && alert.reason !== undefined ? [alert] : []))
+    const rows = alerts.filter((alert) => isUnknown(alert) === wanted && alert.reason !== undefined)
     if (rows.length === 0) return []
-    const columns = {
-      Alert: ({ name }: ReachedAlert) => untrusted(name),
-      Reason: ({ reason = '' }: ReachedAlert) => untrustedSentence(reason),
-    }
-    return [table(wanted ? 'Outcome unknown' : title, rows, columns)]
+    const byReason = table(wanted ? 'Outcome unknown' : title, [...Map.groupBy(rows, ({ reason = '' }) => reason)], {
+      Alerts: ([, same]) => (same.length > 1 ? say`${counted(same.length, 'alert')}: ${namesOf(same)}` : namesOf(same)),
+      Reason: ([reason]) => untrustedSentence(reason),
+    })
+    return [byReason]
   })
 
 const isUnknown = ({ outcome }: ReachedAlert): boolean => outcome === 'unknown'

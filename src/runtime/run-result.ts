@@ -3,7 +3,7 @@ import { ApiError } from '../platform/api/api-error.ts'
 import { formatMoment } from '../platform/core/dates.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn, isAboutInput } from '../platform/core/diagnostics.ts'
 import { causeOf, errorKinds, exitCodes, InputError, type WatchkeeperError } from '../platform/core/errors.ts'
-import { join, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { join, type Line, ownText, say, sliceLine, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
 import type { Operation } from '../platform/operation/operation.ts'
@@ -174,7 +174,7 @@ export function causeOfVerdict({ status, cause, sentence: whole, reasons }: Verd
   const first = firstSentenceOf(line)
   const own = ownText(first)
   const figure = own.search(/\d/)
-  const found = figure === -1 ? first : cutAt(first, own.slice(0, figure).search(/[:,(][^:,(]*$/))
+  const found = figure === -1 ? first : sliceLine(first, 0, own.slice(0, figure).search(/[:,(][^:,(]*$/))
   return found.length > 0 ? found : [trusted(status === 'fail' ? 'failed' : 'did not complete')]
 }
 
@@ -197,21 +197,9 @@ function causeOfDiagnostic({ rule, message: text, location: { file, line } }: Di
     : firstSentenceOf(say`${file}: ${untrustedSentence(message)}`)
 }
 
-/** Masks text of servers and files, by position, because it has signs and figures of its own. */
-const ownText = (line: Line) => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
-
-function cutAt(line: Line, end: number) {
-  let left = end
-  return line.flatMap((part) => {
-    const text = part.text.slice(0, Math.max(0, left))
-    left -= part.text.length
-    return text === '' ? [] : [{ ...part, text }]
-  })
-}
-
 function firstSentenceOf(line: Line, ends = /[.;](?:\s|$)/) {
   const end = ownText(line).search(ends)
-  return end === -1 ? line : cutAt(line, end)
+  return end === -1 ? line : sliceLine(line, 0, end)
 }
 
 /** The cause within a sentence: `Budget exceeded` becomes `budget exceeded`. */

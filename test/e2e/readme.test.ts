@@ -58,9 +58,9 @@ it('the commands of docs/start.md create the alert that it shows, and change it'
     expect.stringMatching(/^✔ /),
     '✔ Plan for demo/first (1 to create)',
     '✔ Applied to demo/first (1 created)',
-    '✔ No changes: everything matches the files',
+    '✔ No changes for demo/first: everything matches the files',
     '✔ Plan for demo/first (1 to update)',
     '✔ Applied to demo/first (1 updated)',
-    '✔ No drift: everything matches the files',
+    '✔ No drift for demo/first: everything matches the files',
   ])
 })

@@ -96,12 +96,14 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('with the profile %s', (
     }
     const before = stored()
     expect(await follow('You already have alerts and dashboards', directory)).toEqual([
-      expect.stringMatching(/^[✔▲] .*Pulled into \d+ files: \d+ added/),
-      expect.stringMatching(/^[✔▲] .*No changes: everything matches the files/),
+      expect.stringMatching(/^[✔▲] .*Pulled into \d+ files for shop\/infra: \d+ added/),
+      expect.stringMatching(/^[✔▲] .*No changes for shop\/infra: everything matches the files/),
       expect.stringMatching(/^[✔▲] .*Applied to shop\/infra \(\d+ adopted/),
     ])
     expect(stored()).toEqual(before)
-    expect((await run(directory, 'drift', '--project', 'shop/infra')).stdout).toContain('No drift: everything matches the files')
+    expect((await run(directory, 'drift', '--project', 'shop/infra')).stdout).toContain(
+      'No drift for shop/infra: everything matches the files',
+    )
   })
 
   it('the recipe to move to another service deletes the old objects, and nothing else', async () => {
@@ -159,7 +161,7 @@ describe.each(['hyperdx', 'clickhouse-cloud'] as const)('with the profile %s', (
       '✔ Applied to acme/shop (2 created)',
       '✔ Applied to acme/payments (2 created)',
       '✔ 2 alerts',
-      '✔ No drift: everything matches the files',
+      expect.stringMatching(/^✔ No drift for acme\/(?:shop|payments): everything matches the files$/),
     ])
   })
 })

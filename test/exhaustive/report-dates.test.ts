@@ -9,12 +9,13 @@ import { forEachEntry } from '../support/corpus.ts'
 import { inputsFor, useEmulator } from '../support/emulator.ts'
 import { allOperations, placeFor, sqlKeyOf, useExampleDirectory } from '../support/examples.ts'
 import { invokeText } from '../support/invoke.ts'
+import { titleIn } from '../support/output-oracle.ts'
 
 const emulator = useEmulator({ rateLimit: 'off' })
 
 const root = useExampleDirectory()
 
-it('no report has a date in the form of machines', async () => {
+it('no report has a date in the form of machines, or a title of more than 80 characters', async () => {
   const entries = await readdir(root(), { recursive: true, withFileTypes: true })
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const files = Object.fromEntries(
@@ -31,7 +32,9 @@ it('no report has a date in the form of machines', async () => {
     }
     const { blocks, document } = await invokeText({ inputs, files })
     expect(document).not.toHaveProperty('error')
-    const text = [...renderTerminal(blocks, { color: false }), renderMarkdown(blocks), document.failureReason].join('\n')
+    const markdown = renderMarkdown(blocks)
+    expect(titleIn(markdown).length, titleIn(markdown)).toBeLessThanOrEqual(80)
+    const text = [...renderTerminal(blocks, { color: false }), markdown, document.failureReason].join('\n')
     // The emulator's backups have names with days.
     expect(text.replace(/checkout-20\S+/g, '').match(/.*\d{4}-\d{2}-\d{2}.*/g)).toBeNull()
   })

@@ -48,6 +48,9 @@ export const visibleText = (markdown: string): string =>
     .map(({ value = '' }) => value)
     .join('')
 
+/** The first line of a report, without its sign. */
+export const titleIn = (markdown: string): string => visibleText(markdown.split('\n', 1)[0] ?? '').replace(/^\S+ /, '')
+
 /** Only these tags are ours, and none with an attribute. */
 export function unexpectedHtml(markdown: string): readonly string[] {
   return [...nodesOf(parseMarkdown(markdown))]

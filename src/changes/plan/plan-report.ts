@@ -12,7 +12,7 @@ import { table } from '../../platform/report/table.ts'
 import { wrap } from '../../platform/report/terminal.ts'
 import { type Action, isDifference, spellOrigin } from '../../sync/decide/change.ts'
 import { isAboutHeld } from '../../sync/decide/hold.ts'
-import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
+import { forProject } from '../../sync/declarations/environment.ts'
 import { type PlannedObject, type PlanResult, sinceWhen } from './plan-result.ts'
 
 export function planFacts(result: PlanResult): Block {
@@ -90,11 +90,11 @@ export function planWords({ toCreate, toUpdate, toReplace, toDelete, toRelease, 
 }
 
 export function planHeadline(result: PlanResult): Line {
-  if (isPlanWrong(result.diagnostics)) return say`The plan${inEnvironment(result)} failed`
-  if (result.changed) return say`Plan for ${result.project}${ofEnvironment(result)} (${planWords(result)})`
+  if (isPlanWrong(result.diagnostics)) return say`The plan${forProject(result)} failed`
+  if (result.changed) return say`Plan${forProject(result)} (${planWords(result)})`
   const { length } = result.orphans
   const orphans = length === 0 ? [] : say`, except for ${counted(length, 'undeclared object')}, which prune deletes`
-  return say`No changes${inEnvironment(result)}: everything matches the files${markerWords(result)}${orphans}`
+  return say`No changes${forProject(result)}: everything matches the files${markerWords(result)}${orphans}`
 }
 
 /** Adopting is not a difference, but apply writes a marker, and prune may delete the object later. */

@@ -10,7 +10,7 @@ import { type Block, composeBlocks, countFacts, type DiffLine, fold, type Part }
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
 import { pass, type Verdict } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
-import { inEnvironment, ofEnvironment } from '../../sync/declarations/environment.ts'
+import { forProject, inEnvironment } from '../../sync/declarations/environment.ts'
 import { type Draft, pullOutcomes } from '../../sync/pull/draft.ts'
 import { changedLine } from '../plan/plan-result.ts'
 
@@ -145,7 +145,7 @@ export function judgePull(result: PullResult): Verdict {
 
 export function pullHeadline(result: PullResult): Line {
   const { added, updated, removed, filesWritten, notExportable, unmet, objects } = result
-  if (isStopped(result)) return say`Nothing was pulled${inEnvironment(result)}`
+  if (isStopped(result)) return say`Nothing was pulled${forProject(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated, removed }).filter(([, count]) => count > 0)
     const counts = join(
@@ -153,11 +153,11 @@ export function pullHeadline(result: PullResult): Line {
       ', ',
     )
     const others = notExportable > 0 ? say`, ${counted(notExportable, 'object')} cannot be exported` : []
-    return say`Pulled into ${counted(filesWritten, 'file')}${ofEnvironment(result)}: ${counts}${others}`
+    return say`Pulled into ${counted(filesWritten, 'file')}${forProject(result)}: ${counts}${others}`
   }
   if (objects.length === 0)
-    return say`Nothing to pull${inEnvironment(result)}: ${unmet === '' ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
-  return say`Nothing to pull${inEnvironment(result)}: no file changes`
+    return say`Nothing to pull${forProject(result)}: ${unmet === '' ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
+  return say`Nothing to pull${forProject(result)}: no file changes`
 }
 
 /** Unchanged objects, and those of other projects, are only counted. */

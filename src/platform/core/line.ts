@@ -130,4 +130,18 @@ export const nameOrId = ({ name, id }: { readonly name?: string | null | undefin
 
 export const textOrDash = (text: string | null | undefined): Inline => (text ? untrusted(text) : trusted('–'))
 
+/** Masks text of servers and files, by position, because it has signs and figures of its own. */
+export const ownText = (line: Line): string => line.map(({ kind, text }) => (kind === 'trusted' ? text : '_'.repeat(text.length))).join('')
+
+/** By positions in the plain text. */
+export function sliceLine(line: Line, start: number, end = Number.POSITIVE_INFINITY): Line {
+  let next = 0
+  return line.flatMap((part) => {
+    const at = next
+    next += part.text.length
+    const text = part.text.slice(Math.max(0, start - at), Math.max(0, end - at))
+    return text === '' ? [] : [{ ...part, text }]
+  })
+}
+
 export const toPlainText = (line: Line): string => line.map(({ text }) => text).join('')

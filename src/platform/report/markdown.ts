@@ -1,8 +1,8 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Inline, joinFirst, type Line, say, toPlainText, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinFirst, type Line, ownText, say, sliceLine, toPlainText, trusted, untrustedSentence } from '../core/line.ts'
 import { capitalize, plural, printable } from '../core/text.ts'
-import { type Block, type BlockOf, fold, locationText, statusLooks, toTable, verdictLine } from './blocks.ts'
+import { type Block, type BlockOf, fold, locationText, paragraph, statusLooks, toTable, verdictLine } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
 
 export type LinkTo = (location: Location) => string | undefined
@@ -27,7 +27,11 @@ export function renderMarkdown(
   linkTo?: LinkTo,
 ): string {
   const footer = blocks.map((block) => (block.kind === 'footer' ? `${lineMarkdown(block.line, linkTo)}\n` : '')).join('')
-  const { text, leftOut } = renderFitting(blocks.flatMap(foldLong), { room: maxBytes - noteBytes - byteLength(footer), rest, linkTo })
+  const { text, leftOut } = renderFitting(blocks.flatMap(splitTitle).flatMap(foldLong), {
+    room: maxBytes - noteBytes - byteLength(footer),
+    rest,
+    linkTo,
+  })
   const note = leftOut === 0 ? '' : `${noteOn(leftOut, 'more section', rest)}\n${footer === '' ? '' : '\n'}`
   // Blocks leave room for both. Without room for any block, only the footer may fit, or nothing.
   const end = [`${note}${footer}`, footer].find((one) => byteLength(text) + byteLength(one) <= maxBytes) ?? ''
@@ -35,6 +39,27 @@ export function renderMarkdown(
 }
 
 const maxTitleLength = 80
+
+/** The end of a sentence, or else of a clause, or else of a part. A name before a colon says nothing by itself. */
+const titleEnds = [/(?<=\.) |; | · /g, /(?<!_): /g, /[,:] | (?=\()/g]
+
+/** What is too long for a title is below it, unless the table of problems has it. */
+function splitTitle(block: Block, _: number, blocks: readonly Block[]): readonly Block[] {
+  if (block.kind !== 'verdict') return [block]
+  const line = verdictLine(block)
+  const own = ownText(line).replaceAll(/\([^()]*\)/g, (inner) => `(${'_'.repeat(inner.length - 2)})`)
+  const ends = titleEnds.flatMap((end) => [...own.slice(0, maxTitleLength + 1).matchAll(end)].slice(-1))
+  const [end] = own.length > maxTitleLength ? ends : []
+  if (end === undefined) return [{ ...block, line, reason: undefined }]
+  const rest = sliceLine(line, end.index + end[0].length)
+  const text = toPlainText(rest).replace(/… \(\d+ more characters\)$/, '')
+  const isListed = blocks.some((one) => one.kind === 'diagnostics' && one.diagnostics.some(({ message }) => message.includes(text)))
+  return [{ ...block, line: sliceLine(line, 0, end.index), reason: undefined }, ...(isListed ? [] : [paragraph(startSentence(rest))])]
+}
+
+const startSentence = (line: Line): Line =>
+  line.map((part, i) => (i === 0 && part.kind === 'trusted' && /^[a-z]+ /.test(part.text) ? trusted(capitalize(part.text)) : part))
+
 const maxOpenItems = 20
 const maxOpenLines = 60
 
@@ -89,13 +114,8 @@ function blockMarkdown(block: Exclude<Block, { kind: 'footer' }>, space: Space) 
       return renderDiff(block, space)
     case 'details':
       return renderDetails(block, space)
-    case 'verdict': {
-      const whole = verdictLine(block)
-      const below = toPlainText(whole).length > maxTitleLength ? block.reason : undefined
-      const title = `### ${statusLooks[block.status].sign} ${lineMarkdown(below === undefined ? whole : block.line, linkTo)}`
-      const text = lineMarkdown(below ?? [], linkTo)
-      return below === undefined ? title : `${title}\n\n${/^[a-z]+ /.test(text) ? capitalize(text) : text}`
-    }
+    case 'verdict':
+      return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
     case 'paragraph':
       return lineMarkdown(block.line, linkTo)
     case 'list':

@@ -194,6 +194,10 @@ interface OfEnvironment {
 export const inEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
   environment !== undefined ? say` in environment ${environment}` : serviceName !== undefined ? say` in service ${serviceName}` : []
 
+/** ` for shop, environment staging`. */
+export const forProject = ({ project, ...where }: OfEnvironment & { readonly project: string }): Line =>
+  say` for ${project}${ofEnvironment(where)}`
+
 /** After the name of the project. */
 export const ofEnvironment = ({ environment, serviceName }: OfEnvironment): Line =>
   environment !== undefined ? say`, environment ${environment}` : serviceName !== undefined ? say`, service ${serviceName}` : []

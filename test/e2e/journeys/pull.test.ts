@@ -34,7 +34,7 @@ it('pull writes an installation into files, apply manages it, and the next pull 
   expect(await snapshot()).toEqual(before)
   for (const search of serviceOf(emulator()).savedSearches) search.where = 'level:changed'
   const { summary } = await run('pull')
-  expect(summary).toMatch(/^### (?:✅|⚠️) Pulled into 1 file: 1 updated/u)
+  expect(summary).toMatch(/^### (?:✅|⚠️) Pulled into 1 file for `shop\/infra`: 1 updated/u)
   expect(summary).toContain('| updated | saved search |')
   expect(summary).toContain('+     where: level:changed\n')
 })

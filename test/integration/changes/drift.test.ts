@@ -210,7 +210,7 @@ describe('drift', () => {
     expect(wrong).toMatchObject({
       exitCode: 2,
       status: 'fail',
-      reason: 'The drift check failed: alerts.errors.tile: dashboard shop has no tile named "Nowhere"',
+      reason: 'The drift check for shop/drift failed: alerts.errors.tile: dashboard shop has no tile named "Nowhere"',
     })
     const store = serviceOf(emulator())
     const original = store.alerts.find(({ name }) => name === 'Errors')

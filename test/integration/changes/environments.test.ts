@@ -116,14 +116,14 @@ describe('one set of files for two services', () => {
     }
     expect(await headline('plan', 'note: Read')).toBe('Plan for shop, environment staging (1 to update)')
     expect(await headline('drift', 'note: Read')).toBe('shop has drifted in environment staging: 1 to update')
-    expect(await headline('plan', 'note: Look')).toBe('No changes in environment staging: everything matches the files')
-    expect(await headline('drift', 'note: Look')).toBe('No drift in environment staging: everything matches the files')
-    expect(await headline('apply', 'note: Look')).toBe('Nothing to do in environment staging: everything matches the files')
+    expect(await headline('plan', 'note: Look')).toBe('No changes for shop, environment staging: everything matches the files')
+    expect(await headline('drift', 'note: Look')).toBe('No drift for shop, environment staging: everything matches the files')
+    expect(await headline('apply', 'note: Look')).toBe('Nothing to do for shop, environment staging: everything matches the files')
     expect(await headline('apply', 'note: Read')).toBe('Applied to shop, environment staging (1 updated)')
-    expect(await headline('pull', 'note: Read')).toBe('Nothing to pull in environment staging: no file changes')
+    expect(await headline('pull', 'note: Read')).toBe('Nothing to pull for shop, environment staging: no file changes')
     expect(await headline('validate', 'note: Look')).toBe('2 objects in 1 file, environment staging')
     expect(await headline('plan', 'nte: Look')).toBe(
-      'The plan in environment staging failed: alerts.errors: "nte" is an unknown field; did you mean "note"?',
+      'The plan for shop, environment staging failed: alerts.errors: "nte" is an unknown field; did you mean "note"?',
     )
   })
 

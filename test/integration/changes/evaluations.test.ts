@@ -72,7 +72,9 @@ describe('a managed alert whose last evaluation failed', () => {
       const ran = await run(operation, content, { ...inputs, 'plan-file': 'x.plan.json' })
       expect(ran.found, operation).toEqual([`error failed-evaluation: alerts.slow: ${words}`])
       expect([ran.exitCode, ran.document.status], operation).toEqual([10, 'fail'])
-      expect(ran.reason).toMatch(/^No (?:changes|drift): everything matches the files: the last evaluation of 1 alert failed$/)
+      expect(ran.reason).toMatch(
+        /^No (?:changes|drift) for shop\/evaluations: everything matches the files: the last evaluation of 1 alert failed$/,
+      )
       expect(ran.document.planFile, operation).toBe('x.plan.json')
       expect(await run(operation, content, { 'on-failed-evaluation': 'ignore' })).toMatchObject({ exitCode: 0, found: [] })
     }

@@ -396,7 +396,9 @@ describe('a pull of a service', () => {
     const { pulled, left } = await pullInto()
     expect(pulled).toMatchObject({ added: 1, leftOut: cases.length })
     const { sentence = [], reasons } = judgePull(pulled)
-    expect([toPlainText(sentence), ...reasons]).toEqual([`Pulled into 1 file: 1 added, ${cases.length} objects left out.`])
+    expect([toPlainText(sentence), ...reasons]).toEqual([
+      `Pulled into 1 file for shop/observability: 1 added, ${cases.length} objects left out.`,
+    ])
     expect(pulled.diagnostics).toEqual([])
     for (const [i, [name, , reason]] of cases.entries())
       expect(

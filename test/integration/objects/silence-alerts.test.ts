@@ -149,6 +149,8 @@ describe('silence-alerts', () => {
     expect(ran).toMatchObject({ exitCode: 4, document: { status: 'error', changed: true, count: 1 } })
     const outcomes = (ran.document.alerts as readonly { outcome: string }[]).map(({ outcome }) => outcome)
     expect(outcomes).toEqual(['silenced', 'failed', 'skipped'])
+    // Time does not cure a missing permission.
+    expect(ran.reason).toMatch(/; 1 alert skipped, because an earlier alert failed$/)
     expect((await silence('checkout')).document).toMatchObject({ status: 'pass', count: 3, changed: true })
   })
 
@@ -177,6 +179,18 @@ describe('silence-alerts', () => {
     )
     expect((await silence('checkout errors')).document).toMatchObject({ status: 'pass', silencedUntil: '2026-11-11T03:45:00.000Z' })
     expect(alertNamed('Checkout errors')).toMatchObject({ threshold: 7, scheduleStartAt: '2026-11-11T03:45:00.000Z' })
+  })
+
+  it('has one row for all alerts with one reason, and advises another run where time cures the cause', async () => {
+    const first = alertNamed('Checkout errors')
+    for (let i = 0; i < 20; i++) alerts().push({ ...structuredClone(first), id: `${i}`.padStart(24, '0'), name: `Checkout ${i}` } as never)
+    const effect = { kind: 'status', status: 429, headers: { 'retry-after': '1000000' } } as const
+    emulator().addFault({ match: { method: 'PUT' }, nth: 2, times: 20, effect })
+    const ran = await silence('checkout')
+    expect(ran.reason).toMatch(/; \d+ alerts skipped, because an earlier alert failed; run it again$/)
+    expect(ran.text.match(/.*an earlier alert failed; run it again$/gm)?.slice(1)).toEqual([
+      expect.stringMatching(/^21 alerts: Checkout 2, .* and 16 more +an earlier/),
+    ])
   })
 
   it('shows the error of the API when it fails at once', async () => {

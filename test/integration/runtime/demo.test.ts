@@ -22,7 +22,7 @@ it('the demo of a self-hosted server shows alerts and dashboards as code, and wh
     '✔ 1 dashboard: 0 exact, 1 changed',
     '✔ Plan for demo/shop (2 to create)',
     '✔ Applied to demo/shop (2 created)',
-    '✔ No changes: everything matches the files',
+    '✔ No changes for demo/shop: everything matches the files',
     '✖ failed: demo/shop has drifted: 1 to update',
     '✔ Applied to demo/shop (1 deleted)',
   ])

@@ -61,14 +61,10 @@ describe('V6: a gate without a limit warns, or fails where a gate is required; e
     ['a warning', cost({ 'warn-budget': '47' }, 'warn'), /^### ⚠️ Warning level of the budget exceeded: /],
     ['a failure that warns only', cost({ budget: '1', 'warn-only': 'true' }, 'warn'), /^### ⚠️ Budget exceeded: /],
     ['a growth that is too large', cost({ compare: 'previous-period', 'max-increase': '5%' }, 'fail'), /^### ❌ /],
-    [
-      'a fresh backup',
-      backups(backUp(done(5)), 'pass'),
-      /^### ✅ Service `[\w-]+`: the last successful backup is 5 h old, limit 1 d 2 h\.\n/,
-    ],
+    ['a fresh backup', backups(backUp(done(5)), 'pass'), /^### ✅ Service `[\w-]+` has a fresh backup, 5 h old\n\nLimit 1 d 2 h\.\n/],
     ['no backup', backups(backUp(), 'fail'), /^### ❌ Service `[\w-]+`: no backup\.\n/],
     ['no backup that warns only', backups(backUp(), 'warn', { 'warn-only': 'true' }), /^### ⚠️ Service `[\w-]+`: no backup\./],
-    ['backups that cannot be read', backups(breakQueries, 'fail'), /^### ❌ Service `[\w-]+`: not checked\. The API answered 403/],
+    ['backups that cannot be read', backups(breakQueries, 'fail'), /^### ❌ Service `[\w-]+`: not checked\.\n\nThe API answered 403/],
   ])('for %s', async (_, { operation, prepare, inputs, status }, line) => {
     prepare(emulator())
     const { 'warn-only': warnOnly, ...others } = inputs

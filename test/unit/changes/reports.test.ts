@@ -93,17 +93,17 @@ describe('the report of a plan', () => {
       object(`${i}`, { action }),
     )
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
-    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes: everything matches the files')
+    expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes for shop/main: everything matches the files')
     expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
-      'No changes: everything matches the files, and apply updates the markers of 1 object',
+      'No changes for shop/main: everything matches the files, and apply updates the markers of 1 object',
     )
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' })]))).toBe(
-      'No changes: everything matches the files, and apply adopts 1 object',
+      'No changes for shop/main: everything matches the files, and apply adopts 1 object',
     )
     expect(headlineOf(plan, resultOf([object('a', { action: 'adopt' }), object('b', { action: 'mark' })], { changed: false }))).toBe(
-      'No changes: everything matches the files, and apply adopts 1 object and updates the markers of 1 object',
+      'No changes for shop/main: everything matches the files, and apply adopts 1 object and updates the markers of 1 object',
     )
-    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan failed')
+    expect(headlineOf(plan, resultOf([], { diagnostics: [error] }))).toBe('The plan for shop/main failed')
   })
 
   it('counts what the headline does not count, without zeros', () => {
@@ -350,14 +350,14 @@ describe('the report of apply', () => {
     )
 
   it.each([
-    ['Nothing to do: everything matches the files', applied(['unchanged'])],
+    ['Nothing to do for shop/main: everything matches the files', applied(['unchanged'])],
     ['Applied to shop/main (2 created)', applied(['created'], ['created'], ['unchanged'])],
     [
       'Applied in part to shop/main (1 unknown, 1 failed, 1 skipped, 1 created)',
       applied(['created'], ['failed'], ['unknown'], ['skipped']),
     ],
     ['Not applied to shop/main (1 failed)', applied(['failed'])],
-    ['Nothing was written', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
+    ['Nothing was written for shop/main', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
   ])('the report of apply says in its headline what was done: %s', (expected, result) => {
     expect(headlineOf(apply, result)).toBe(expected)
   })
@@ -445,15 +445,18 @@ describe('the report of apply', () => {
       object('same', { outcome: 'unchanged' }),
       object('', { name: 'Nameless key', action: 'delete', outcome: 'skipped', message: 'too late' }),
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
+      object('one', { name: 'Twin', action: 'update', outcome: 'updated', id: 'y' }),
+      object('two', { name: 'Twin', action: 'update', outcome: 'unchanged', id: 'z' }),
     ])
     const rows = linesOf(apply, result)
-    expect(rows.slice(0, 2)).toEqual(['Unchanged  1', ''])
+    expect(rows.slice(0, 2)).toEqual(['Unchanged  2', ''])
     const table = rows.findIndex((row) => row.startsWith('Outcome'))
-    expect(cellsOf(rows.slice(table, table + 4))).toEqual([
-      ['Outcome', 'Kind', 'Key', 'Id', 'Remark'],
-      ['❌ failed', 'alert', 'bad', 'The API answered 400.'],
+    expect(cellsOf(rows.slice(table, table + 5))).toEqual([
+      ['Outcome', 'Kind', 'Name', 'Remark'],
+      ['❌ failed', 'alert', 'Alert bad', 'The API answered 400.'],
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
-      ['created', 'alert', 'fine', 'x', 'takes it over; and more'],
+      ['created', 'alert', 'Alert fine', 'takes it over; and more'],
+      ['updated', 'alert', 'Twin (y)'],
     ])
     expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts')
     expect(textOf(apply, result)).not.toContain('alert Nameless key\n')
@@ -468,9 +471,9 @@ describe('the report of apply', () => {
       applied(['failed', cause('x')], ['failed', cause('y')], ['failed', cause('z')], ['failed', 'Other.'], ['created']),
     )
     expect(text.match(/answered 400/g)).toHaveLength(2)
-    expect(text).toMatch(/failed +alert +\w+, \w+, \w+ +3 objects +The API answered 400: no/)
+    expect(text).toMatch(/failed +alert +Alert \w+, Alert \w+, Alert \w+ +The API answered 400: no/)
     expect(text).toContain(' and 2 more\n  The API answered 400: no.\n  Advice.\n  Request: POST /alerts (request id x)')
-    expect(text).toMatch(/failed +alert +\w+ +Other/)
+    expect(text).toMatch(/failed +alert +Alert \w+ +Other/)
   })
 
   it('shows ten failures in full, and says how many more there are', () => {
@@ -595,11 +598,13 @@ describe('the report of pull', () => {
 
   it('judges what is left out, and what no file can have only where the files have nothing', () => {
     const hidden = pulledOf('not-exportable')
-    expect(verdictOf({ objects: [hidden, hidden] })).toBe('warn: Nothing to pull: no file changes, 2 objects cannot be exported.')
+    expect(verdictOf({ objects: [hidden, hidden] })).toBe(
+      'warn: Nothing to pull for shop/main: no file changes, 2 objects cannot be exported.',
+    )
     for (const outcome of ['added', 'updated', 'unchanged'] as const)
       expect(verdictOf({ objects: [hidden, hidden, pulledOf(outcome)] }), outcome).toBe('pass')
     expect(verdictOf({ objects: [pulledOf('left-out')], diagnostics: [warning, { ...error, severity: 'note' }] })).toBe(
-      'warn: Nothing to pull: no file changes, 1 object left out, 1 warning.',
+      'warn: Nothing to pull for shop/main: no file changes, 1 object left out, 1 warning.',
     )
     expect(verdictOf({ diagnostics: [error, warning] })).toBe('fail: 1 error')
   })
@@ -608,12 +613,12 @@ describe('the report of pull', () => {
     const headline = (given: Given, environment?: string): string => toPlainText(pullHeadline(resultWith(given, environment)))
     const objects = [pulledOf('added'), pulledOf('added', 'b'), pulledOf('removed'), pulledOf('not-exportable'), pulledOf('missing')]
     expect(headline({ files: [file], objects }, 'staging')).toBe(
-      'Pulled into 1 file, environment staging: 2 added, 1 removed, 1 object cannot be exported',
+      'Pulled into 1 file for shop/main, environment staging: 2 added, 1 removed, 1 object cannot be exported',
     )
-    expect(headline({ files: [file], objects: [pulledOf('updated')] })).toBe('Pulled into 1 file: 1 updated')
-    expect(headline({ diagnostics: [error] }, 'staging')).toBe('Nothing was pulled in environment staging')
-    expect(headline({ diagnostics: [warning] })).toBe('Nothing to pull: the service has no objects of these kinds')
-    expect(headline({ unmet: 'name A' })).toBe('Nothing to pull: no object has name A')
+    expect(headline({ files: [file], objects: [pulledOf('updated')] })).toBe('Pulled into 1 file for shop/main: 1 updated')
+    expect(headline({ diagnostics: [error] }, 'staging')).toBe('Nothing was pulled for shop/main, environment staging')
+    expect(headline({ diagnostics: [warning] })).toBe('Nothing to pull for shop/main: the service has no objects of these kinds')
+    expect(headline({ unmet: 'name A' })).toBe('Nothing to pull for shop/main: no object has name A')
   })
 
   it('counts all objects, and lists those that somebody may have to do something about', () => {

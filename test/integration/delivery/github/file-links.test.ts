@@ -134,13 +134,13 @@ it('objects of a plan and an apply are links to their declarations', async () =>
       inputs: { ...inputsFor(emulator(), 'hyperdx'), operation, project: 'acme/shop', comment: 'always' },
       files: { ...checkout(), 'observability/a.yml': file },
     })
-  const link = `[\`errors\`](${page}/observability/a.yml#L2)`
+  const link = (text: string) => `[\`${text}\`](${page}/observability/a.yml#L2)`
   const planned = await step('plan')
   expect(comment()).toContain(`(observability/a.yml:2)\n`)
-  expect(comment()).toContain(`\n\`\`\`\n\nIn the files: saved search ${link}\n\n`)
+  expect(comment()).toContain(`\n\`\`\`\n\nIn the files: saved search ${link('errors')}\n\n`)
   expect(planned.stdout).not.toContain('In the files')
   await step('apply')
-  expect(comment()).toContain(`| created | saved search | ${link} |`)
+  expect(comment()).toContain(`| created | saved search | ${link('Errors')} |`)
   // An object that no file declares has no line.
   serviceOf(emulator()).savedSearches.length = 0
   await step('drift')

@@ -110,7 +110,9 @@ it('a run that did not complete has the command that runs it again where time or
     return comments().at(-1)?.body.split('<details>')[0] ?? ''
   }
   const wrongKey = await bodyAfter({ 'api-key-secret': 'another-secret-123' })
-  expect(wrongKey).toMatch(/### 🛑 `list-sources` did not complete\n\nThe API answered 401: .*\n\nThe API rejects the key .*\n\nRequest: /)
+  expect(wrongKey).toMatch(
+    /### 🛑 `list-sources` did not complete: the API answered 401: .*\n\nThe API key is .*\n\nThe API rejects the key .*\n\nRequest: /,
+  )
   expect(wrongKey).not.toContain('gh run rerun')
   const empty = await bodyAfter({ 'api-key-secret': '' }, { WATCHKEEPER_API_KEY_SECRET: '' })
   // The run cannot know the names of the secrets, only those of the variables.

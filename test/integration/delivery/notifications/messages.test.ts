@@ -90,7 +90,7 @@ describe('a message about a failed check names what failed, the objects, the run
     expect(
       await linesOf({ ...files(), operation: 'plan' }, { savedSearches: { mine: { name: 'Mine', source: 'Logs', were: 'x' } } }),
     ).toEqual([
-      expect.stringMatching(/^❌ \*Plan:\* The plan in service `checkout` failed: .*were/),
+      expect.stringMatching(/^❌ \*Plan:\* The plan for `acme\/shop`, service `checkout` failed: .*were/),
       expect.stringMatching(/^• `a\.json:1(?::\d+)?`: .*were/),
       ...ending(`${organization}${service}DAY`),
     ])
@@ -109,11 +109,13 @@ describe('a message about a failed check names what failed, the objects, the run
       },
     ])
     await runGitHubStep(github(), { inputs: { ...inputs, 'comment-label': 'other' }, files: wrong })
-    expect(receiver().messages.at(-1)?.json).toMatchObject({ message: expect.stringMatching(/^The plan in service checkout failed: /) })
+    expect(receiver().messages.at(-1)?.json).toMatchObject({
+      message: expect.stringMatching(/^The plan for acme\/shop, service checkout failed: /),
+    })
     // A key without the permission to read services plans all the same.
     cloud().addFault({ match: { path: '/services' }, effect: { kind: 'status', status: 403 } })
     await runGitHubStep(github(), { inputs, files: wrong })
-    expect(receiver().messages.at(-1)?.json.message).toMatch(/^The plan failed: /)
+    expect(receiver().messages.at(-1)?.json.message).toMatch(/^The plan for acme\/shop failed: /)
   })
 
   it('a message about backups has the services without a fresh one, with their ages', async () => {

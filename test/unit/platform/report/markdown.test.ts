@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Line, say, strong, trusted, untrusted } from '../../../../src/platform/core/line.ts'
+import { type Line, say, strong, trusted, untrusted, untrustedSentence } from '../../../../src/platform/core/line.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../../src/platform/report/markdown.ts'
 import { renderPage } from '../../../../src/platform/report/page.ts'
@@ -57,6 +57,38 @@ describe('renderMarkdown', () => {
     expect(verdict(say`${'a'.repeat(72)}`)).toBe(`### ❌ A plan: \`${'a'.repeat(72)}\`\n\n`)
     expect(verdict(say`${'a'.repeat(73)}`)).toBe(`### ❌ A plan\n\n\`${'a'.repeat(73)}\`\n\n`)
     expect(verdict(say`no answer from ${'b'.repeat(80)}`)).toMatch(/^### ❌ A plan\n\nNo answer from `b+`\n\n$/)
+  })
+
+  it('ends a title of more than 80 characters where a sentence ends, or else a clause, and never in a name or in parentheses', () => {
+    const titled = (line: Line) => renderMarkdown([{ kind: 'verdict', status: 'fail', line }]).trimEnd()
+    const name = 'shop: checkout, and more'
+    const more = trusted('and so on '.repeat(8).trimEnd())
+    expect(titled(say`Service ${name}: it is late, and old. See the limits: ${more}`)).toBe(
+      `### ❌ Service \`${name}\`: it is late, and old.\n\nSee the limits: ${more.text}`,
+    )
+    expect(titled(say`2 checks failed: ${name}, ${name}, ${name}`)).toBe(`### ❌ 2 checks failed\n\n\`${name}\`, \`${name}\`, \`${name}\``)
+    expect(titled(say`Service ${name}: it is late (by 2 h, or more), ${more}`)).toBe(
+      `### ❌ Service \`${name}\`: it is late (by 2 h, or more)\n\nAnd so${more.text.slice('and so'.length)}`,
+    )
+    expect(titled(say`Plan for ${name}, environment ${name} (1 to create, 2 to update, 3 to delete)`)).toBe(
+      `### ❌ Plan for \`${name}\`, environment \`${name}\`\n\n(1 to create, 2 to update, 3 to delete)`,
+    )
+    expect(titled(say`Applied to ${name} (1 failed, 2 created): alert ${name}: it is wrong, and so on`)).toBe(
+      `### ❌ Applied to \`${name}\` (1 failed, 2 created)\n\nAlert \`${name}\`: it is wrong, and so on`,
+    )
+    expect(titled(say`${more} ${name}`)).toBe(`### ❌ ${more.text} \`${name}\``)
+  })
+
+  it('has an error once, where the table of problems has what is too long for the title', () => {
+    const message = `alerts.a: ${'no such thing '.repeat(6)}, see below`
+    const textWith = (shown: string) =>
+      renderMarkdown([
+        { kind: 'verdict', status: 'fail', line: say`The plan failed`, reason: untrustedSentence(shown) },
+        { kind: 'diagnostics', diagnostics: [{ rule: 'r', severity: 'error', message, location: { file: 'a.yml' } }] },
+      ])
+    expect(textWith(message)).toMatch(/^### ❌ The plan failed\n\n\|/)
+    expect(textWith(`${message.slice(0, 90)}… (16 more characters)`)).toMatch(/^### ❌ The plan failed\n\n\|/)
+    expect(textWith('another reason '.repeat(6))).toMatch(/^### ❌ The plan failed\n\nAnother reason /)
   })
 
   it('keeps the verdict and what to know, and shortens the diff, where not all fits', () => {
