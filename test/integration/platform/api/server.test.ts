@@ -305,7 +305,7 @@ describe('doctor', () => {
       expect.stringMatching(/^saved searches: \d+ found$/),
       'SQL: its role can only read',
       'values: no managed alerts',
-      'rate limit: 93 of 100 requests left in this window',
+      'rate limit: 94 of 100 requests left in this window',
     ])
   })
 
