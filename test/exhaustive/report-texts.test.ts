@@ -140,7 +140,7 @@ const operations = [
 ] as const
 
 /** The lines of a report and a result that have no text for a value. */
-function placeholders({ blocks, document, reason, warnings }: Invoked): readonly string[] {
+function placeholders({ blocks, document, reason, warnings, files }: Invoked): readonly string[] {
   const messages: string[] = []
   JSON.stringify(document, (key, value) => {
     if (typeof value === 'string' && ['message', 'reason', 'failureReason', 'summary', 'name', 'notes'].includes(key)) messages.push(value)
@@ -149,7 +149,10 @@ function placeholders({ blocks, document, reason, warnings }: Invoked): readonly
   const text = [...renderTerminal(blocks, { color: false }), renderMarkdown(blocks), reason, ...warnings, ...messages].join('\n')
   // Words of the server.
   const own = text.replace(/received null/g, '')
-  return [...new Set(own.match(/.*(?:\bundefined\b|\bNaN\b|\[object \w+\]|\bnull\b|a bug).*/g) ?? [])]
+  // A pull keeps a value of a form that it does not know.
+  const stored = new Set(files.flatMap(({ content }) => content.match(/\S.*: null$/gm) ?? []))
+  const found = own.match(/.*(?:\bundefined\b|\bNaN\b|\[object \w+\]|\bnull\b|a bug).*/g) ?? []
+  return [...new Set(found)].filter((line) => !stored.has(line.replace(/^\+ +/, '')))
 }
 
 type Dialect = keyof typeof emulators
