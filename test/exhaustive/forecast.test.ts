@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { forecastSpend } from '../../src/cost/usage/forecast.ts'
-import { forecastHistoryDays } from '../../src/cost/usage/periods.ts'
 import { addDays, addMonths, countDays, type Day, endOfMonth, weekdayOf } from '../../src/platform/core/dates.ts'
 import { mean, median } from '../../src/platform/core/statistics.ts'
 import { randomFrom } from '../support/random.ts'
 import { runs } from '../support/seeds.ts'
 import { daySeries } from '../support/usage.ts'
+
+const forecastHistoryDays = 59
 
 /** Numbers of the standard normal distribution. */
 const normalFrom = (random: () => number) => (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())

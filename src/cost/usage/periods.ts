@@ -162,7 +162,7 @@ export const monthBefore = ({ from, to }: Period): Period => ({ from: addMonths(
 export const historyDays = 28
 
 /** Two months end in so many days. Two requests read them. */
-export const forecastHistoryDays = 59
+const forecastHistoryDays = 59
 
 /** The days before the period that its spikes are based on, and its forecast if it has future days. */
 export const historyBefore = ({ from, to, end }: CurrentPeriod): Period => ({

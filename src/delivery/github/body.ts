@@ -57,7 +57,7 @@ export function readMemory(line: string): Memory | undefined {
 }
 
 /** GitHub rejects a longer body. */
-export const maxBodyCharacters = 65_536
+const maxBodyCharacters = 65_536
 
 const earlierStart = '<details><summary>Previous report</summary>\n\n'
 const earlierEnd = '\n</details>\n\n'

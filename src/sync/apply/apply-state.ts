@@ -6,7 +6,7 @@ import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, isSuccess, type Outcome } from '../decide/change.ts'
 
-export const maxConsecutiveFailures = 5
+const maxConsecutiveFailures = 5
 
 /** Only after `other-run`, which writes the same objects, and `failing` could another request succeed. */
 export const stopReasons = ['denied', 'unreachable', 'unmarked', 'other-run', 'no-time', 'canceled', 'failing'] as const

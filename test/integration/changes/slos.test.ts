@@ -3,11 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { demo, type RunSql } from '../../../src/emulator/index.ts'
 import { evaluateSql } from '../../../src/emulator/product/sql.ts'
 import { tableOfSource } from '../../../src/kinds/source/source-wire.ts'
-import { maxQueryMs } from '../../../src/platform/api/sql-query.ts'
 import { burnRateAlerts, burnRateSql, historySql } from '../../../src/signals/slos/slo-sql.ts'
 import { inputsFor, serviceOf, useApplied, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
 import { emptyPlan, type Site, type SiteServer, withSite } from '../../support/site.ts'
+
+const maxQueryMs = 30_000
 
 const emulator = useEmulator({ dialect: 'hyperdx', rateLimit: 'off' })
 

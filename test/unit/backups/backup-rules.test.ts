@@ -6,15 +6,16 @@ import {
   type BackupTimes,
   byWorst,
   classifyBackup,
-  clockSkewMs,
   computeTrend,
   computeTypicalDurationMs,
-  defaultLimitHours,
   deriveLimitHours,
   judgeFreshness,
   judgeSize,
   outcomes,
 } from '../../../src/backups/backup-rules.ts'
+
+const clockSkewMs = 5 * 60_000
+const defaultLimitHours = 26
 
 const nowMs = Date.parse('2026-03-29T01:30:00Z')
 const hourMs = 3_600_000

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ErrorKind } from '../../../src/platform/core/errors.ts'
-import { maxConsecutiveFailures, preventsReading, reasonToStop, type StopReason } from '../../../src/sync/apply/apply-state.ts'
+import { preventsReading, reasonToStop, type StopReason } from '../../../src/sync/apply/apply-state.ts'
 import type { Change, Outcome, OutcomeKind } from '../../../src/sync/decide/change.ts'
+
+const maxConsecutiveFailures = 5
 
 const change: Change = {
   kind: 'alert',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ApiKey, demo } from '../../../../src/emulator/index.ts'
-import { inputsFor, useEmulator } from '../../../support/emulator.ts'
+import { inputsFor, serviceOf, useEmulator } from '../../../support/emulator.ts'
 import { invokeText } from '../../../support/invoke.ts'
 
 const emulator = useEmulator({ dialect: 'clickhouse-cloud' })
@@ -203,6 +203,14 @@ describe('what the role of the key may do with SQL', () => {
     expect(await checkOf(reading)).toEqual(['pass', 'ok', 'its role can only read'])
     // One more would wait for ten seconds.
     expect(withSql().requests).toHaveLength(10)
+  })
+
+  it('is asked for without the values of alerts where there are none', async () => {
+    Object.assign(serviceOf(withSql()), { alerts: [] })
+    const ran = await invokeText({
+      inputs: { ...inputsFor(withSql(), 'clickhouse-cloud'), ...sqlKey, 'sql-url': withSql().url, operation: 'doctor' },
+    })
+    expect(outcomes(ran.document).slice(-3)).toEqual(['SQL: ok', 'key expiry: ok', 'rate limit: ok'])
   })
 
   it('is named where it is more', async () =>

@@ -1,14 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type CreditBalance,
-  type CreditForecast,
-  forecastCredits,
-  horizonDays,
-  latestFinalDays,
-} from '../../../../src/cost/usage/credits.ts'
+import { type CreditBalance, type CreditForecast, forecastCredits, latestFinalDays } from '../../../../src/cost/usage/credits.ts'
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
 import { decimal, usageRecord } from '../../../support/usage.ts'
+
+const horizonDays = 3650
 
 const day = (text: string): Day => text as Day // The tests write valid days.
 

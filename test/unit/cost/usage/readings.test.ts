@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { daysIn, historyBefore, type Period } from '../../../../src/cost/usage/periods.ts'
 import { joinPeriods } from '../../../../src/cost/usage/readings.ts'
-import { maxWindowDays } from '../../../../src/cost/usage/usage-api.ts'
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
+
+const maxWindowDays = 31
 
 describe('joinPeriods', () => {
   const period = (from: string, to: string): Period => ({ from: from as Day, to: to as Day })

@@ -3,7 +3,6 @@ import {
   type BodyContext,
   digestOfReason,
   markerOf,
-  maxBodyCharacters,
   readBody,
   readMemory,
   writeBody,
@@ -13,6 +12,8 @@ import { say, untrusted } from '../../../../src/platform/core/line.ts'
 import { createRedact } from '../../../../src/platform/core/secrets.ts'
 import type { Block } from '../../../../src/platform/report/blocks.ts'
 import { contentOf, startMs } from '../../../support/notify.ts'
+
+const maxBodyCharacters = 65_536
 
 const marker = markerOf('comment', 'cost')
 const keep = (text: string): string => text
