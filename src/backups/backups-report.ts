@@ -1,8 +1,8 @@
 import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { joinFirst, joinSome, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
-import { firstOf, plural, quote, sparkline } from '../platform/core/text.ts'
-import { fold, type Part, statusLooks } from '../platform/report/blocks.ts'
+import { joinAtMost, joinSome, type Line, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { namesAtMost, plural, quote, sparkline } from '../platform/core/text.ts'
+import { fold, type Part, statusStyles } from '../platform/report/blocks.ts'
 import { formatAgo, formatBytes, formatDuration, formatRatio } from '../platform/report/format.ts'
 import { type Report, type Verdict, verdictOf } from '../platform/report/report.ts'
 import { facts, shown, table } from '../platform/report/table.ts'
@@ -30,7 +30,7 @@ const labelChecks = (checks: readonly JudgedService[]): readonly LabeledCheck[] 
 
 /** The first names, as untrusted text. */
 const firstLabels = (checks: readonly LabeledCheck[]) =>
-  joinFirst(
+  joinAtMost(
     maxServiceNames,
     checks.map(({ label }) => label),
   )
@@ -197,8 +197,8 @@ export function reportChecks(result: BackupsResult): Report {
       serviceTable(services),
       trendTable(services),
       failureBlocks(services),
-      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${firstOf(maxServiceNames, result.drills)}.`,
-      result.leftOutFiles && say`Files without a result about these services: ${firstOf(maxServiceNames, result.leftOutFiles)}.`,
+      result.drills.length > 0 && say`Left out, because they belong to restore drills: ${namesAtMost(maxServiceNames, result.drills)}.`,
+      result.leftOutFiles && say`Files without a result about these services: ${namesAtMost(maxServiceNames, result.leftOutFiles)}.`,
       services.map(
         ({ backups, count = 0, label }): Part => ({
           ...fold(
@@ -267,8 +267,8 @@ const serviceTable = (services: readonly LabeledCheck[]) =>
   })
 
 function iconOf(check: JudgedService) {
-  if (!check.passes) return statusLooks.fail.sign
-  return statusLooks[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
+  if (!check.passes) return statusStyles.fail.sign
+  return statusStyles[listWarnings(check).length > 0 ? 'warn' : 'pass'].sign
 }
 
 const trendTable = (services: readonly LabeledCheck[]) =>

@@ -2,7 +2,7 @@
 import { forEachConcurrently } from '../platform/core/concurrency.ts'
 import { digestOfText } from '../platform/core/digest.ts'
 import { hourMs } from '../platform/core/durations.ts'
-import { firstOf, plural, quote, showCount } from '../platform/core/text.ts'
+import { namesAtMost, plural, quote, showCount } from '../platform/core/text.ts'
 import { durationMsOf } from '../platform/operation/inputs.ts'
 import { formatRatio } from '../platform/report/format.ts'
 import type { ChecksFile } from './checks-file.ts'
@@ -93,7 +93,7 @@ function judgeStructure(original: ListedTable, restored: ListedTable, backupMs: 
   const lost = [...theirs.keys()].filter((part) => !ours.has(part))
   const [other] = [...theirs].filter(([part, value]) => ours.has(part) && ours.get(part) !== value)
   if (lost.length === 0 && other === undefined) return pass
-  const reason = other ? `its ${other[0]} is ${ours.get(other[0])}, and ${other[1]} in the original` : `lacks the ${firstOf(3, lost)}`
+  const reason = other ? `its ${other[0]} is ${ours.get(other[0])}, and ${other[1]} in the original` : `lacks the ${namesAtMost(3, lost)}`
   return original.changed * 1000 > backupMs
     ? unknown(`${reason}, and the original was changed after the backup; verify a newer backup`)
     : fail(`${reason}; if the original was changed after the backup, verify a newer backup`)
@@ -279,7 +279,7 @@ async function judgeProven(comparison: Comparison, proof: Proof): Promise<Judged
     if (left.length === 0 || left.length === columns.length) continue
     const second = await prove(comparison, { ...reading, columns: left }, proof.spanMs)
     if (!passes(judgeProof(second, rules))) continue
-    const words = left === keys ? 'in its sorting key' : `without ${firstOf(3, changed)}`
+    const words = left === keys ? 'in its sorting key' : `without ${namesAtMost(3, changed)}`
     const warning = { ...facts, ...warn(`${identical(proof)}; ${words}, ${formatRatio(second.kept / second.rows)} are`) }
     if (left === keys) return { ...warning, keyRows: Math.max(0, second.kept - kept) }
     return { ...warning, identicalRows: second.kept, leftOutColumns: [...leftOut, ...changed] }

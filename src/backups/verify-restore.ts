@@ -6,10 +6,10 @@ import { formatMoment } from '../platform/core/dates.ts'
 import { hourMs, minuteMs } from '../platform/core/durations.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { type Line, say, trusted, untrustedSentence } from '../platform/core/line.ts'
-import { listFirst, plural } from '../platform/core/text.ts'
+import { listAtMost, plural } from '../platform/core/text.ts'
 import { noted, uuid } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
-import { skippedSign, statusLooks } from '../platform/report/blocks.ts'
+import { skippedSign, statusStyles } from '../platform/report/blocks.ts'
 import { formatDuration, formatRatio } from '../platform/report/format.ts'
 import { pass, type Report, type Verdict } from '../platform/report/report.ts'
 import { facts, shown, table } from '../platform/report/table.ts'
@@ -181,7 +181,7 @@ function judgeVerification(result: RestoreResult, { maxAgeHours }: z.output<type
 }
 
 const nameReasons = (all: readonly (RanCheck | ComparedTable)[]) =>
-  listFirst(
+  listAtMost(
     all.map(({ name, reason }) => say`${name}: ${untrustedSentence(reason)}`),
     10,
     (rest) => say`${rest} more`,
@@ -233,7 +233,7 @@ const statusOf = ({ outcome }: ComparedPart) => outcomeStatus[outcome]
 
 const outcomeColumn = {
   Outcome: ({ outcome, reason }: ComparedPart): Line => [
-    trusted(`${outcome === 'skipped' ? skippedSign : statusLooks[outcomeStatus[outcome]].sign} ${outcome}`),
+    trusted(`${outcome === 'skipped' ? skippedSign : statusStyles[outcomeStatus[outcome]].sign} ${outcome}`),
     ...(reason === '' ? [] : say`: ${untrustedSentence(reason)}`),
   ],
 }

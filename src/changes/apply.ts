@@ -6,11 +6,11 @@ import { errorsIn } from '../platform/core/diagnostics.ts'
 import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
 import { parseJsonOrUndefined } from '../platform/core/json.ts'
-import { counted, join, joinFirst, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
-import { andMore, capitalize, listFirst, quote } from '../platform/core/text.ts'
+import { counted, join, joinAtMost, type Line, placed, say, toPlainText, trusted, untrustedSentence } from '../platform/core/line.ts'
+import { andMore, capitalize, listAtMost, quote } from '../platform/core/text.ts'
 import { grouped } from '../platform/operation/inputs.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
-import { type Block, composeBlocks, countFacts, fold, type Part, statusLooks } from '../platform/report/blocks.ts'
+import { type Block, composeBlocks, countFacts, fold, type Part, statusStyles } from '../platform/report/blocks.ts'
 import { toDiffLines } from '../platform/report/diff-lines.ts'
 import type { Verdict } from '../platform/report/report.ts'
 import { diagnosticReports } from '../platform/report/sarif.ts'
@@ -208,7 +208,7 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: Appl
   const moved = movedSince(agreed, toPlanFile(planned, service, prune))
   if (moved.length === 0) return
   const held = planned.plan.diagnostics.filter(isAboutHeld).map(({ message }) => message)
-  const [lines = [], reasons = []] = [moved, held].map((all) => listFirst(all, 8, (count) => `… and ${count} more`))
+  const [lines = [], reasons = []] = [moved, held].map((all) => listAtMost(all, 8, (count) => `… and ${count} more`))
   throw new WatchkeeperError(
     'conflict',
     [
@@ -222,7 +222,7 @@ function demandSame(agreed: PlanFile, planned: PlanningResult, { service }: Appl
 
 const order: readonly OutcomeKind[] = [...undone, ...successes.filter((kind) => kind !== 'unchanged')]
 
-const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusLooks.fail.sign, skipped: '⏭️', held: '✋' }
+const signs: Readonly<Partial<Record<OutcomeKind, string>>> = { unknown: '❓', failed: statusStyles.fail.sign, skipped: '⏭️', held: '✋' }
 
 function outcomeFacts(result: Applied): Block {
   const unchanged = withOutcome(result, 'unchanged')
@@ -268,7 +268,7 @@ function applyBlocks(result: Applied): Part {
     table(undefined, groupByCause(acted, firstLine), {
       Outcome: ([{ outcome = 'unchanged' }]) => trusted([signs[outcome], outcome].filter(Boolean).join(' ')),
       Kind: ([{ kind }]) => trusted(kindLabels[kind]),
-      Name: (group) => joinFirst(maxSharing, group.map(nameOf)),
+      Name: (group) => joinAtMost(maxSharing, group.map(nameOf)),
       Remark: ([{ outcome, message, notes }]) => {
         if (outcome === 'held') return say`for the reason above`
         return message === undefined ? join(notes.map(untrustedSentence), '; ') : untrustedSentence(firstLine(message))
@@ -291,7 +291,7 @@ function applyBlocks(result: Applied): Part {
 
 function notEvaluatedWords(alerts: Applied['notEvaluated'] = []) {
   if (alerts.length === 0) return []
-  const names = joinFirst(
+  const names = joinAtMost(
     5,
     alerts.map(({ key }) => key),
   )
@@ -305,7 +305,7 @@ function failureTexts(objects: readonly PlannedObject[]) {
   const texts = groupByCause(failures, (message) => message.replace(/\n.*$/, '')).map(([first, ...others]) =>
     [`${toPlainText(objectWords(first))}${andMore(others.length, 0)}`, ...(first.message ?? '').split('\n')].join('\n  '),
   )
-  return listFirst(texts, 10, (count) => `… and ${count} more`)
+  return listAtMost(texts, 10, (count) => `… and ${count} more`)
 }
 
 function groupByCause(objects: readonly PlannedObject[], causeOf: (message: string) => string) {
@@ -352,7 +352,7 @@ function judgeWhole(result: Applied): Verdict {
   // A run that only leaves objects as they are is one for a person, as in a plan.
   if (verdict.status !== 'fail' || (!result.changed && errorsIn(result.diagnostics).every(isAboutHeld))) return verdict
   const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
-  return { status: 'error', reasons: listFirst(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
+  return { status: 'error', reasons: listAtMost(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
 }
 
 const firstLine = (text = '') => text.split('\n', 1)[0] ?? ''

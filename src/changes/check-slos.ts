@@ -7,7 +7,7 @@ import { inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellVariable } from '../platform/core/input-spelling.ts'
 import { withoutUndefined } from '../platform/core/keys.ts'
 import { counted, type Inline, joinSome, type Line, placed, say, trusted } from '../platform/core/line.ts'
-import { listFirst, plural } from '../platform/core/text.ts'
+import { listAtMost, plural } from '../platform/core/text.ts'
 import { type Context, defineOperation } from '../platform/operation/operation.ts'
 import { selectDeclared, selectInput } from '../platform/operation/select.ts'
 import type { Part, Status } from '../platform/report/blocks.ts'
@@ -125,7 +125,7 @@ function causeOf(failed: ReturnType<typeof failedSlos>, { minBudgetLeft }: SloIn
 }
 
 /** An SLO can have thousands of groups, which the table has. */
-const someReasons = (reasons: readonly Line[]) => listFirst(reasons, 20, (rest) => say`${rest} more`)
+const someReasons = (reasons: readonly Line[]) => listAtMost(reasons, 20, (rest) => say`${rest} more`)
 
 function belowBudget(slo: CheckedSlo, minBudgetLeft: number | undefined) {
   if (minBudgetLeft === undefined) return []

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { onFailedEvaluation } from '../kinds/alert/schedule.ts'
 import type { Target } from '../platform/api/path.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
+import { counted, join, joinAtMost, say, toPlainText, trusted, uncut, untrustedSentence } from '../platform/core/line.ts'
 import { capitalize } from '../platform/core/text.ts'
 import { defineOperation } from '../platform/operation/operation.ts'
 import type { Verdict } from '../platform/report/report.ts'
@@ -52,7 +52,7 @@ export const drift = defineOperation({
       factsBesideHeadline(result),
       withDiagnostics(result.diagnostics, [
         table(undefined, causes(result), {
-          Objects: ({ names }) => joinFirst(10, names),
+          Objects: ({ names }) => joinAtMost(10, names),
           'Cause and next step': ({ who, isHeld }) => (isHeld ? say`Held, for the reason above` : who),
         }),
         {
@@ -67,7 +67,7 @@ export const drift = defineOperation({
     ],
     annotations: toAnnotations(result),
   }),
-  keyLines: (result) => causes(result).map(({ names, who }) => say`${joinFirst(3, names)}: ${who}`),
+  keyLines: (result) => causes(result).map(({ names, who }) => say`${joinAtMost(3, names)}: ${who}`),
 })
 
 function judgeDrift(result: PlanResult): Verdict {

@@ -9,9 +9,9 @@ import { quote } from '../platform/core/text.ts'
 import { coreOf, type FormWalk, isRequired, isUnused, mapForms, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
 import { adviseTileName, explainTypeWithoutAlerts, typeWithoutAlerts } from './dashboard/dashboard-wire.ts'
 import { tilesNamed } from './dashboard/tiles.ts'
-import { type Directory, type Lookup, type Named, PendingId, type ReferableKind } from './directory.ts'
 import { shortSourceNames } from './fields.ts'
 import type { Body, DeclaredObject, FileContext, PlannedTiles, ResolveContext, ResolvedDeclaration, UnresolvedReference } from './kind.ts'
+import { type Lookup, type Named, type NameIndex, PendingId, type ReferableKind } from './name-index.ts'
 
 declare module 'zod' {
   interface GlobalMeta {
@@ -122,12 +122,12 @@ const spelling = (context: FileContext): FormWalk<Spelling> => ({
   map({ map, form, beside: { normalized, spelled }, inner }) {
     if (form === undefined) return withPlainNumbers(map)
     const spellField = (name: string): readonly [string, unknown] => {
-      if (shortSourceNames.has(name)) return spellSources(name, map[name], spelled, context.directory)
+      if (shortSourceNames.has(name)) return spellSources(name, map[name], spelled, context.nameIndex)
       if (name === 'connectionId' && ownValue(spelled, name) === undefined)
         return ['connection', spellConnection(map[name], { ...context, spelled })]
       const field = form.shape[name]
       // The source that a click opens.
-      const opened = name === 'id' && field && metaOf(field).ref ? uniqueNameOf(context.directory, 'source', map[name]) : undefined
+      const opened = name === 'id' && field && metaOf(field).ref ? uniqueNameOf(context.nameIndex, 'source', map[name]) : undefined
       if (opened !== undefined && ownValue(spelled, name) !== map[name]) return [name, { source: opened }]
       return [name, inner(name)]
     }
@@ -145,19 +145,19 @@ const spelling = (context: FileContext): FormWalk<Spelling> => ({
 })
 
 /** The field with sources, in its short form unless the file has the long one or a source has no unique name. */
-function spellSources(field: string, ids: unknown, spelled: unknown, directory: Directory): readonly [string, unknown] {
+function spellSources(field: string, ids: unknown, spelled: unknown, nameIndex: NameIndex): readonly [string, unknown] {
   const list: readonly unknown[] = [ids].flat()
-  const names = list.map((id) => uniqueNameOf(directory, 'source', id))
+  const names = list.map((id) => uniqueNameOf(nameIndex, 'source', id))
   const isShort = ownValue(spelled, field) === undefined && !names.includes(undefined)
   const sources = isShort ? names : list.map((id, i) => (names[i] === undefined ? id : { source: names[i] }))
   return [(isShort && shortSourceNames.get(field)) || field, Array.isArray(ids) ? sources : sources[0]]
 }
 
 /** The name of the object with this id, if no other one has it. */
-export function uniqueNameOf(directory: Directory, kind: ReferableKind, id: unknown): string | undefined {
-  const name = directory.nameOf(id)
+export function uniqueNameOf(nameIndex: NameIndex, kind: ReferableKind, id: unknown): string | undefined {
+  const name = nameIndex.nameOf(id)
   if (name === undefined) return undefined
-  const found = directory.byName(kind, name)
+  const found = nameIndex.byName(kind, name)
   return 'id' in found && found.id === id ? name : undefined
 }
 
@@ -207,7 +207,7 @@ const objectId = /^[0-9a-f]{24}$/
 
 /** Looks up the references of one declared object. A reference that means nothing is a diagnostic, and as the file spells it, for reports. */
 function createReferenceResolver(declared: DeclaredObject, context: ResolveContext) {
-  const { directory, sources, tilesOf } = context
+  const { nameIndex, sources, tilesOf } = context
   const diagnostics: UnresolvedReference[] = []
   const unknown = new Set<unknown>()
   const report = (path: readonly PropertyKey[], message: string): undefined => {
@@ -226,11 +226,11 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
   function byId({ to, sourceType }: KindReference, id: string, path: readonly PropertyKey[]): unknown {
     // Unknown ids of sources on dashboards are left to the server, which can patch such a dashboard, but a name is not an id.
     if (to === 'source' && sourceType === undefined) {
-      const isName = 'message' in directory.byId(to, id) && 'id' in directory.byName(to, id)
+      const isName = 'message' in nameIndex.byId(to, id) && 'id' in nameIndex.byName(to, id)
       if (isName) return report(path, `"${quote(id)}" is a name and not an id; write source: ${quote(id)}`)
       if (declared.kind === 'dashboard') return id
     }
-    return found(directory.byId(to, id), path)
+    return found(nameIndex.byId(to, id), path)
   }
 
   function byTile(spelled: unknown, path: readonly PropertyKey[], { file, body }: SpelledMap): unknown {
@@ -244,16 +244,16 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
 
   /** The connection with this id or name. Only a self-hosted server lists its connections. */
   function namedConnection(spelled: string, path: readonly PropertyKey[]): unknown {
-    const known = directory.all('connection')
+    const known = nameIndex.all('connection')
     if (known.some(({ id }) => id === spelled) || (known.length === 0 && objectId.test(spelled))) return spelled
-    if (known.length > 0) return found(directory.byName('connection', spelled), path)
+    if (known.length > 0) return found(nameIndex.byName('connection', spelled), path)
     const why = 'is not an id, and the server does not list its connections, so a name cannot be used. Use the id from list-sources'
     return report(path, `"${quote(spelled)}" ${why}`)
   }
 
   function onlyConnection(path: readonly PropertyKey[]): unknown {
     const used = [...new Set(sources.map(({ connection }) => connection).filter((id) => typeof id === 'string'))]
-    const [only, second] = used.length > 0 ? used : directory.all('connection').map(({ id }) => id)
+    const [only, second] = used.length > 0 ? used : nameIndex.all('connection').map(({ id }) => id)
     if (only !== undefined && second === undefined) return only
     const problem = only === undefined ? 'no source shows which connection to use' : 'sources use several connections'
     return report(path, `${problem}; add connection`)
@@ -263,7 +263,7 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
     const { to, by } = reference
     const name = by === 'name' && typeof spelled === 'string' ? spelled : (ownValue(spelled, 'name') ?? ownValue(spelled, to))
     const fits = (one: Named) => reference.sourceType === undefined || one.kind === reference.sourceType
-    if (typeof name === 'string') return found(directory.byName(to, name, fits), path)
+    if (typeof name === 'string') return found(nameIndex.byName(to, name, fits), path)
     const id = by === 'id' ? spelled : ownValue(spelled, 'id')
     if (typeof id === 'string') return byId(reference, id, path)
     return to === 'dashboard' || to === 'savedSearch' ? byKey(to, String(spelled), path) : undefined
@@ -289,12 +289,12 @@ function createReferenceResolver(declared: DeclaredObject, context: ResolveConte
 type KindReference = Reference & { readonly to: ReferableKind }
 
 /** The connection as a file names it; undefined where there is only one. `spelled` is the map of the file that may have the field. */
-export function spellConnection(id: unknown, { spelled, directory, sources }: FileContext): unknown {
+export function spellConnection(id: unknown, { spelled, nameIndex, sources }: FileContext): unknown {
   const inFile = ownValue(spelled, 'connection')
   if (inFile === id) return id
   const [only, second] = new Set(sources.map(({ connection }) => connection))
   if (inFile === undefined && second === undefined && id === only) return undefined
-  const name = directory.nameOf(id)
-  const isUnique = directory.all('connection').filter((one) => one.name === name).length === 1
+  const name = nameIndex.nameOf(id)
+  const isUnique = nameIndex.all('connection').filter((one) => one.name === name).length === 1
   return isUnique ? name : id
 }

@@ -4,9 +4,9 @@ import type { Collection } from '../platform/api/collection.ts'
 import type { Target } from '../platform/api/path.ts'
 import type { Diagnostic, Location, Rules } from '../platform/core/diagnostics.ts'
 import { quote } from '../platform/core/text.ts'
-import type { Directory, ReferableKind } from './directory.ts'
 import { type KindName, placeOfTile } from './kind-names.ts'
 import type { MarkerStyle, OwnershipMarker, StoredMarker } from './marker.ts'
+import type { NameIndex, ReferableKind } from './name-index.ts'
 import type { ReadSecret } from './secret.ts'
 
 /**
@@ -105,7 +105,7 @@ export interface ResolveContext {
   /** Variables of the process with secrets. Undefined for one that is not set. */
   readonly secret: ReadSecret
   /** The objects that the service has after the plan, by name. */
-  readonly directory: Directory
+  readonly nameIndex: NameIndex
   readonly sources: readonly StoredObject[]
   /** The objects that an alert can watch: by their key in these files, or, without files, by their id or name. */
   readonly dashboards: AlertTargets
@@ -249,7 +249,7 @@ export interface FileContext {
   readonly spelled: unknown
   /** The body that the file declares, with the ids of stored tiles and filters; undefined for a new object. */
   readonly declared: Body | undefined
-  readonly directory: Directory
+  readonly nameIndex: NameIndex
   readonly sources: readonly StoredObject[]
   /** The key of an object in these files; undefined for one that they do not declare. */
   keyOf(kind: KindName, id: unknown): string | undefined

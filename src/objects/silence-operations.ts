@@ -12,7 +12,7 @@ import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { causeOf, errorKinds, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, type Inline, joinFirst, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { counted, type Inline, joinAtMost, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
 import { duration, durationMsOf } from '../platform/operation/inputs.ts'
 import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
@@ -265,7 +265,7 @@ function judgeAlerts(alerts: readonly ReachedAlert[]): Verdict {
 }
 
 const namesOf = (alerts: readonly ReachedAlert[]): Line =>
-  joinFirst(
+  joinAtMost(
     5,
     alerts.map(({ name }) => [untrusted(name)]),
   )

@@ -3,7 +3,6 @@
 import * as z from 'zod'
 import { type DatedLists, listKinds } from '../kinds/collections.ts'
 import { withoutDefaults } from '../kinds/compare.ts'
-import { createDirectory, type Directory, type ReferableKind } from '../kinds/directory.ts'
 import {
   type AlertTarget,
   type Body,
@@ -16,6 +15,7 @@ import {
   type StoredObject,
 } from '../kinds/kind.ts'
 import type { KindName } from '../kinds/kind-names.ts'
+import { createNameIndex, type NameIndex, type ReferableKind } from '../kinds/name-index.ts'
 import { connectionCollection } from '../kinds/source/source-wire.ts'
 import { ApiError } from '../platform/api/api-error.ts'
 import type { ReadApi } from '../platform/api/client.ts'
@@ -25,7 +25,7 @@ import { type Diagnostic, inputDiagnostic } from '../platform/core/diagnostics.t
 import { InputError, inputError, WatchkeeperError } from '../platform/core/errors.ts'
 import { isEmpty, isMapping } from '../platform/core/keys.ts'
 import { type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
-import { capitalize, firstOf } from '../platform/core/text.ts'
+import { capitalize, namesAtMost } from '../platform/core/text.ts'
 import type { ReadDocument, ValuePath } from '../platform/documents/document.ts'
 import { parseWithLocations } from '../platform/documents/parse.ts'
 import { coreOf, metaOf, ownValue, type Schema } from '../platform/documents/schema.ts'
@@ -127,7 +127,7 @@ export function judgeDropped(label: string, stored: StoredObject, dropped: Dropp
   const fields = dropped.toSorted((a, b) => Number(b.matters) - Number(a.matters)).map(({ field }) => field)
   const undo = isWrong && outcome === 'created' ? `. To delete the ${label}, run delete-${label} with the id ${stored.id}` : ''
   const sentence = untrustedSentence(
-    `The ${label} ${describeStored(stored)} was ${outcome === 'unchanged' ? 'not changed, and' : `${outcome}, but`} the service did not store ${firstOf(10, fields)}. Its version might not have this yet: remove it, or upgrade the service${undo}.`,
+    `The ${label} ${describeStored(stored)} was ${outcome === 'unchanged' ? 'not changed, and' : `${outcome}, but`} the service did not store ${namesAtMost(10, fields)}. Its version might not have this yet: remove it, or upgrade the service${undo}.`,
   )
   return isWrong ? { status: 'error', sentence, reasons: [], exit: 'partlyApplied' } : { status: 'warn', sentence, reasons: [] }
 }
@@ -193,7 +193,7 @@ function takingIds(spelled: unknown): { readonly context: ResolveContext; readon
     if (!/^[0-9a-f]{24}$/.test(text)) needed.add(kind)
     return { id: text }
   }
-  const directory: Directory = {
+  const nameIndex: NameIndex = {
     byName: take,
     byId: (_, id) => ({ id }),
     nameOf: () => undefined,
@@ -201,15 +201,15 @@ function takingIds(spelled: unknown): { readonly context: ResolveContext; readon
       needed.add(kind)
       return []
     },
-    withPlanned: () => directory,
-    withoutNames: () => directory,
+    withPlanned: () => nameIndex,
+    withoutNames: () => nameIndex,
   }
   const tile = ownValue(spelled, 'tile')
   const tiles = typeof tile === 'string' ? [{ id: take('dashboard', tile).id, name: tile }] : [{ id: ownValue(tile, 'id') }]
   const targets = (kind: ReferableKind) => ({ get: (key: string): AlertTarget => ({ id: take(kind, key).id, tiles }) })
   const context = {
     secret: () => undefined,
-    directory,
+    nameIndex,
     sources: [],
     dashboards: targets('dashboard'),
     savedSearches: targets('savedSearch'),
@@ -229,7 +229,7 @@ async function readObjects(api: ReadApi, service: Target, spelled: unknown, need
     needed.has('connection') && api.profile.isSelfHosted ? connectionCollection.list(api, service) : undefined,
   ])
   const [dashboards = [], savedSearches = [], sources = []] = [lists.dashboard?.items, lists.savedSearch?.items, lists.source?.items]
-  const directory = createDirectory({
+  const nameIndex = createNameIndex({
     dashboard: dashboards,
     savedSearch: savedSearches,
     source: sources,
@@ -246,12 +246,12 @@ async function readObjects(api: ReadApi, service: Target, spelled: unknown, need
   })
   return {
     secret: () => undefined,
-    directory: {
-      ...directory,
-      byId: (kind, id) => (needed.has(kind) ? directory.byId(kind, id) : { id }),
+    nameIndex: {
+      ...nameIndex,
+      byId: (kind, id) => (needed.has(kind) ? nameIndex.byId(kind, id) : { id }),
       byName(kind, name, fits) {
-        const byId = directory.byId(kind, name)
-        return 'id' in byId ? byId : directory.byName(kind, name, fits)
+        const byId = nameIndex.byId(kind, name)
+        return 'id' in byId ? byId : nameIndex.byName(kind, name, fits)
       },
     },
     sources,
@@ -270,7 +270,7 @@ export function toDocument(kind: Kind, stored: StoredObject): Body {
     key: '',
     spelled: undefined,
     declared: undefined,
-    directory: createDirectory({}),
+    nameIndex: createNameIndex({}),
     sources: [],
     keyOf: () => undefined,
     tilesOf: () => [],

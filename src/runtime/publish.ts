@@ -9,7 +9,7 @@ import { withoutUndefined } from '../platform/core/keys.ts'
 import { type Inline, trusted, untrusted } from '../platform/core/line.ts'
 import { toKebab } from '../platform/core/names.ts'
 import { createRedact } from '../platform/core/secrets.ts'
-import { capitalize, listFirst, quoteLong } from '../platform/core/text.ts'
+import { capitalize, listAtMost, quoteLong } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import type { Cancellation } from '../platform/http/cancellation.ts'
 import type { OutputFile } from '../platform/operation/files.ts'
@@ -168,7 +168,7 @@ export async function writeEssentialFiles<R extends RunResult>(result: R, direct
   if (failures.length === 0) return result
   const summary = `${essential.length - failures.length} of ${essential.length} files were written.`
   // Files usually fail for the same reason, so more failures than this are not named.
-  const message = [...listFirst(failures, 3, (count) => `… and ${count} more`), summary].join('\n')
+  const message = [...listAtMost(failures, 3, (count) => `… and ${count} more`), summary].join('\n')
   const files = result.files.filter(({ isEssential }) => !isEssential)
   const { operation, requestId, organizationId, serviceId, serverUrl } = result.document
   const subject = withoutUndefined({ requestId, organizationId, serviceId, serverUrl }) as RunSubject // It has no undefined values.

@@ -3,7 +3,7 @@
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { whyDropped } from '../platform/core/dropped-names.ts'
 import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
-import { firstOf, quote } from '../platform/core/text.ts'
+import { namesAtMost, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'
 import { inputNames, variableInputs } from './input-names.ts'
@@ -38,7 +38,7 @@ export function checkVariables(env: Variables) {
     warnings:
       unknown.length === 0
         ? []
-        : [`Unknown variables with the prefix ${variablePrefix} are ignored: ${firstOf(10, named)}. No input has such a name.`],
+        : [`Unknown variables with the prefix ${variablePrefix} are ignored: ${namesAtMost(10, named)}. No input has such a name.`],
   }
 }
 

@@ -104,7 +104,7 @@ const isOldIn = ({ history }: State): boolean => history === 'same' || history =
 
 type Decisions = readonly (readonly [boolean, string])[]
 
-const firstOf = (decisions: Decisions): string | undefined => decisions.find(([applies]) => applies)?.[1]
+const namesAtMost = (decisions: Decisions): string | undefined => decisions.find(([applies]) => applies)?.[1]
 
 /** What becomes of an object with a marker, or that does not exist; undefined for one without a marker. The marker has a base of 6 and 6. */
 function expectedOfMarked(state: State): string | undefined {
@@ -116,7 +116,7 @@ function expectedOfMarked(state: State): string | undefined {
   const isDecided = adopt === 'id and decision'
   const isInBoth = stored !== 6 && declared !== 6 && !isDecided
   const renamed = hasMarker('of another key') && isAdopted
-  return firstOf([
+  return namesAtMost([
     // A delete would take the alert with it, which no file declares.
     [edit === 'removed', (hasMarker('ours') || hasMarker('of another key')) && subject.hasAlert !== true ? 'delete' : 'nothing'],
     [hasMarker('ours') && isEqual, declared === 6 ? 'unchanged' : 'mark'],
@@ -150,7 +150,7 @@ function expectedOfUnmarked(state: State): string {
     [hasBase && declared === 6, 'held warning'],
     [isEqualButText && (adopt === 'absent' || (hasBase && declared === 6)), 'held warning'],
   ]
-  return firstOf(decisions) ?? 'held error'
+  return namesAtMost(decisions) ?? 'held error'
 }
 
 /** Another object, which was applied. */

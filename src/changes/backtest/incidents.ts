@@ -4,7 +4,7 @@ import { formatMoment } from '../../platform/core/dates.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
 import { dayMs, hourMs, minuteMs } from '../../platform/core/durations.ts'
 import { counted, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { firstOf } from '../../platform/core/text.ts'
+import { namesAtMost } from '../../platform/core/text.ts'
 import type { Block } from '../../platform/report/blocks.ts'
 import { formatDuration, formatTimes } from '../../platform/report/format.ts'
 import { table } from '../../platform/report/table.ts'
@@ -116,7 +116,7 @@ const minutes = (count: number) => trusted(formatDuration(count * minuteMs))
 
 export function explainUntestable({ key, location }: Incident, detections: readonly Detection[]): readonly Diagnostic[] {
   const alerts = detections.filter(({ outcome }) => outcome === 'untestable').map(({ alert }) => alert)
-  const message = `incidents.${key}: not testable any more with ${firstOf(10, alerts)}, because the data of the service begins after it`
+  const message = `incidents.${key}: not testable any more with ${namesAtMost(10, alerts)}, because the data of the service begins after it`
   return alerts.length === 0 ? [] : [diagnosticOf(incidentRules, 'incident-untestable', location, message)]
 }
 

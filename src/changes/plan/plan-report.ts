@@ -1,9 +1,9 @@
 import { type KindName, kindLabels, sections } from '../../kinds/kind-names.ts'
 import { type Diagnostic, errorsIn } from '../../platform/core/diagnostics.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, link, placed, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, joinAtMost, type Line, link, placed, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { toKebab } from '../../platform/core/names.ts'
-import { clip, firstOf, plural } from '../../platform/core/text.ts'
+import { clip, namesAtMost, plural } from '../../platform/core/text.ts'
 import type { NewerFiles } from '../../platform/operation/operation.ts'
 import { type Block, countFacts, type DiffLine, fold, type Part } from '../../platform/report/blocks.ts'
 import { type SideNames, toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -64,7 +64,7 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
     if (first === undefined || !shared.includes(group)) return group
     const [subject, rest] = splitSubject(first)
     const names = others.map((other) => splitSubject(other)[0])
-    return [{ ...first, message: `${subject}, and ${names.length} more like it (${firstOf(maxSharing, names)})${rest}` }]
+    return [{ ...first, message: `${subject}, and ${names.length} more like it (${namesAtMost(maxSharing, names)})${rest}` }]
   }
   const entries = shared
     .flat()
@@ -178,7 +178,7 @@ export function objectBlocks(result: PlanResult, sides?: SideNames): Part {
 
 function links(objects: readonly PlannedObject[]): Part {
   const linked = objects.flatMap(({ kind, key, name, url }) => (url ? [say`${trusted(kindLabels[kind])} ${link(key || name, url)}`] : []))
-  return linked.length > 0 && say`In the web app: ${joinFirst(20, linked)}`
+  return linked.length > 0 && say`In the web app: ${joinAtMost(20, linked)}`
 }
 
 const maxOpenLayouts = 3
@@ -195,7 +195,7 @@ function layouts(objects: readonly PlannedObject[]): Part {
 
 const maxNamed = 5
 
-const namesOf = (objects: readonly NamedObject[]) => joinFirst(maxNamed, objects.map(objectWords))
+const namesOf = (objects: readonly NamedObject[]) => joinAtMost(maxNamed, objects.map(objectWords))
 
 /** With a table where a sentence cannot name all. */
 const aboutObjects = (title: string, objects: readonly NamedObject[], toLine: (length: number, names: Line) => Line): Part =>
@@ -329,7 +329,7 @@ function toEntry([object, ...others]: readonly PlannedObject[], sides?: SideName
   // With names for both sides, a table says who changed what.
   const why = action === 'update' && origin !== undefined && sides === undefined ? [spellOrigin(origin, sinceWhen(object))] : []
   const instances = others.flatMap(({ instance }) => instance ?? [])
-  const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${firstOf(10, instances)}`]
+  const same = instances.length === 0 ? [] : [`the same for ${plural(instances.length, 'more instance')}: ${namesAtMost(10, instances)}`]
   const isFolded = new Set<unknown>(sides === undefined ? sqlOfSlo(object) : [])
   const shown = summary === undefined ? fields.filter((field) => !isFolded.has(field)) : []
   return {

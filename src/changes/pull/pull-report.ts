@@ -4,7 +4,7 @@ import { kindLabels, kindNames } from '../../kinds/kind-names.ts'
 import { type Diagnostic, diagnosticSchema, errorsIn } from '../../platform/core/diagnostics.ts'
 import { withoutUndefined } from '../../platform/core/keys.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { listFirst, plural } from '../../platform/core/text.ts'
+import { listAtMost, plural } from '../../platform/core/text.ts'
 import { listDetails } from '../../platform/operation/listing.ts'
 import { type Block, composeBlocks, countFacts, type DiffLine, fold, type Part } from '../../platform/report/blocks.ts'
 import { toDiffLines } from '../../platform/report/diff-lines.ts'
@@ -239,5 +239,5 @@ function shownLines({ content, lines }: PullResult['writtenFiles'][number]): rea
       .trimEnd()
       .split('\n')
       .map((text) => ({ sign: '+', text }))
-  return listFirst(all, 300, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
+  return listAtMost(all, 300, (count) => ({ sign: ' ', text: `… ${count} more lines` }))
 }

@@ -1,10 +1,10 @@
 // What is stored as declared can still fail: only running a query shows whether the server can run it.
 
 import { type AlertInterval, alertIntervals, intervalMs } from '../../kinds/alert/schedule.ts'
-import { type PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { createKinds } from '../../kinds/kinds.ts'
+import { type PendingId, replacePending } from '../../kinds/name-index.ts'
 import { sourceSchema } from '../../kinds/source/source-wire.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { maxQueryMs, type SqlQuery } from '../../platform/api/sql-query.ts'
@@ -13,7 +13,7 @@ import { type Diagnostic, diagnosticOf, type Location } from '../../platform/cor
 import { dayMs } from '../../platform/core/durations.ts'
 import { causeOf, toFailure } from '../../platform/core/errors.ts'
 import { getById } from '../../platform/core/keys.ts'
-import { firstOf } from '../../platform/core/text.ts'
+import { namesAtMost } from '../../platform/core/text.ts'
 import { type EstimateOptions, type Estimates, estimateAlerts } from '../../signals/backtest/estimate.ts'
 import { judgeEstimates } from '../../signals/backtest/evidence.ts'
 import { type Judgement, showNumber } from '../../signals/backtest/judge.ts'
@@ -167,7 +167,7 @@ const whyUnrun = `a plan asks for at most ${budgetMs / 1000} s, and leaves the r
 function noteUnrun(subjects: readonly Subject[], reason: string) {
   const [first] = subjects
   if (first === undefined) return []
-  const names = firstOf(5, [...new Set(subjects.map(({ name }) => name))])
+  const names = namesAtMost(5, [...new Set(subjects.map(({ name }) => name))])
   return [toNote(first.location, `The queries of what the plan changes were not run (${names}): ${reason}`)]
 }
 
@@ -562,7 +562,7 @@ function foldQuiet(diagnostics: readonly Diagnostic[]) {
   const [first] = quiet
   if (first === undefined || quiet.length <= 3) return diagnostics
   const names = [...new Set(quiet.map(({ message }) => message.slice(0, message.indexOf(': '))))]
-  const message = `${names.length} alerts have seen no row in 7 days, which is right if such rows are rare: ${firstOf(5, names)}`
+  const message = `${names.length} alerts have seen no row in 7 days, which is right if such rows are rare: ${namesAtMost(5, names)}`
   return [...diagnostics.filter((one) => !quiet.includes(one)), { ...first, message }]
 }
 

@@ -3,8 +3,8 @@ import { isDay } from '../../platform/core/dates.ts'
 import type { Decimal } from '../../platform/core/decimal.ts'
 import { type Rules, severities } from '../../platform/core/diagnostics.ts'
 import { keysOf } from '../../platform/core/keys.ts'
-import { counted, join, joinFirst, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { fold, type Part, severityLooks } from '../../platform/report/blocks.ts'
+import { counted, join, joinAtMost, joinSome, type Line, say, strong, trusted, untrustedSentence } from '../../platform/core/line.ts'
+import { fold, type Part, severityStyles } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatRange, formatShortDay } from '../../platform/report/format.ts'
 import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { facts, shown, table } from '../../platform/report/table.ts'
@@ -106,7 +106,7 @@ function savingsReasons(result: AuditResult): readonly Reason[] {
 /** `3 findings on checkout, search could save up to 210.00 CHC a month.` */
 function auditHeadline({ findings, findingCount, services, savingsHigh, savingsLow, unit = '' }: AuditResult) {
   if (findingCount === 0) return say`No findings on ${counted(services.length, 'service')}.`
-  const names = joinFirst(2, [...new Set(findings.map(({ name }) => name))])
+  const names = joinAtMost(2, [...new Set(findings.map(({ name }) => name))])
   const savings =
     savingsHigh === undefined || savingsLow === undefined || savingsHigh.lte(0)
       ? ''
@@ -134,7 +134,7 @@ export const findingLines = ({ findings }: AuditResult): readonly Line[] =>
 
 /** `1 alert evaluated at least once in the idle timeout of 15 min: Catalog errors.` */
 const evidenceOf = ({ evidence, names = [] }: AuditFinding) =>
-  names.length === 0 ? [trusted(`${evidence}.`)] : say`${trusted(evidence)}: ${joinFirst(3, names)}.`
+  names.length === 0 ? [trusted(`${evidence}.`)] : say`${trusted(evidence)}: ${joinAtMost(3, names)}.`
 
 const uncheckedWords = ({ what, name, reason }: AuditResult['unchecked'][number]) =>
   say`Not checked: ${trusted(what)}${name === undefined ? [] : say` of ${name}`}: ${untrustedSentence(reason)}`
@@ -192,7 +192,7 @@ function auditTable(result: AuditResult): Part {
     {
       Service: (row) => {
         const worst = worstFinding(row)
-        return worst === undefined ? row.name : say`${trusted(severityLooks[worst].sign)} ${row.name}`
+        return worst === undefined ? row.name : say`${trusted(severityStyles[worst].sign)} ${row.name}`
       },
       Findings: ({ findings }) =>
         findings.length === 0
@@ -207,7 +207,7 @@ function auditTable(result: AuditResult): Part {
       State: ({ service }) => service?.state,
       '>Known days': ({ service }) => service?.knownDays,
     },
-    (row) => severityLooks[worstFinding(row) ?? 'note'].status,
+    (row) => severityStyles[worstFinding(row) ?? 'note'].status,
   )
 }
 
@@ -243,7 +243,7 @@ function changeList({ findings }: AuditResult): Part {
 
 function changeOf(same: readonly [AuditFinding, ...AuditFinding[]]): Part {
   const [{ rule, advice, notEstimable }] = same
-  const names = joinFirst(
+  const names = joinAtMost(
     10,
     same.map(({ name }) => name),
   )

@@ -2,9 +2,9 @@ import { drillTag } from '../../platform/api/services.ts'
 import { type Day, formatDay, formatDays, formatMoment } from '../../platform/core/dates.ts'
 import { type Decimal, formatRounded, percentOf, sum } from '../../platform/core/decimal.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
-import { counted, join, joinFirst, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
+import { counted, join, joinAtMost, type Line, say, type Trusted, trusted, untrusted, untrustedSentence } from '../../platform/core/line.ts'
 import { plural, progressBar } from '../../platform/core/text.ts'
-import { fold, type Part, statusLooks } from '../../platform/report/blocks.ts'
+import { fold, type Part, statusStyles } from '../../platform/report/blocks.ts'
 import { formatMoney, formatMoneyPair, formatPercent, formatRange, formatShare, formatShortDay } from '../../platform/report/format.ts'
 import { type Reason, type Report, type Verdict, verdictOf } from '../../platform/report/report.ts'
 import { type Cell, facts, shown, table } from '../../platform/report/table.ts'
@@ -325,7 +325,7 @@ function comparisonNotices({ leftOut, added, removed, ...compared }: Compared, l
   const [own, other] = [period(compared.ofFromDate, compared.ofToDate), period(compared.fromDate, compared.toDate)]
   const before = trusted(comparedWords[compared.with])
   const namesOf = (entities: Compared['added']): Line =>
-    joinFirst(
+    joinAtMost(
       10,
       entities.map((one) => labelOf(one)),
     )
@@ -345,7 +345,7 @@ function budgetTable({ budgets: inFile, unit, toDate }: UsageResult): Part {
     'Budgets',
     budgets,
     {
-      Budget: ({ status, name, scope }) => say`${trusted(statusLooks[status].sign)} ${name}${scopeWords(scope)}`,
+      Budget: ({ status, name, scope }) => say`${trusted(statusStyles[status].sign)} ${name}${scopeWords(scope)}`,
       [`>Used (${unit})`]: ({ used, limit }) => trusted(formatMoneyPair(used, limit)[0]),
       '>Limit': ({ used, limit }) => trusted(formatMoneyPair(used, limit)[1]),
       Share: shareCell,

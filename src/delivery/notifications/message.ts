@@ -1,7 +1,7 @@
 import { formatLocation } from '../../platform/core/diagnostics.ts'
 import { type Inline, join, type Line, say, strong, toPlainText, trusted, untrustedSentence } from '../../platform/core/line.ts'
 import { isRepositoryName, issuePageOf, runPageOf } from '../../platform/core/run-page.ts'
-import { listFirst } from '../../platform/core/text.ts'
+import { listAtMost } from '../../platform/core/text.ts'
 import type { Variables } from '../../platform/core/variables.ts'
 import type { RunSubject } from '../../platform/operation/result.ts'
 import { type Block, type Status, verdictLine } from '../../platform/report/blocks.ts'
@@ -60,9 +60,9 @@ export function messageOf(run: FinishedRun, facts: Origin & { readonly title: In
     error === undefined
       ? [
           lineOf('verdict'),
-          ...listFirst(reasons, maxLines, andOthers),
+          ...listAtMost(reasons, maxLines, andOthers),
           ...diagnosticLines(run),
-          ...listFirst(run.keyLines(), maxLines, andOthers),
+          ...listAtMost(run.keyLines(), maxLines, andOthers),
         ]
       : run.keyLines()
   const { operation, status, organizationId, serviceId, serverUrl } = document
@@ -71,7 +71,7 @@ export function messageOf(run: FinishedRun, facts: Origin & { readonly title: In
     operation: operation || 'watchkeeper',
     status,
     sentence: first,
-    milestones: listFirst(milestones, maxLines, andOthers),
+    milestones: listAtMost(milestones, maxLines, andOthers),
     // The result in one line is the verdict of a run that passes.
     details: more.filter((line) => toPlainText(line) !== toPlainText(first)),
     footer: lineOf('footer'),
@@ -93,7 +93,7 @@ function diagnosticLines({ blocks, document: { status } }: FinishedRun) {
   const lines = decisive.map(
     ({ location, message }) => say`${formatLocation(location)}: ${untrustedSentence(message.split('\n', 1)[0] ?? '')}`,
   )
-  return listFirst(lines, maxLines, andOthers)
+  return listAtMost(lines, maxLines, andOthers)
 }
 
 /** A failed run whose last state is unknown sends one, so that no failure is lost. */

@@ -16,7 +16,7 @@ import {
   startDeadline,
 } from '../../platform/http/send.ts'
 import { createTransport } from '../../platform/http/transport.ts'
-import { statusLooks } from '../../platform/report/blocks.ts'
+import { statusStyles } from '../../platform/report/blocks.ts'
 import { firstLineOf, type Message, originLineOf } from './message.ts'
 
 interface NotificationOptions {
@@ -109,7 +109,7 @@ function toSlack(message: Message) {
   const links = pagesOf(message).map(({ title, url }) => `<${slackTrusted(url)}|${title}>`)
   const origin = [slackLine(originLineOf(message)), ...links].filter((part) => part !== '')
   const lines = [
-    `${statusLooks[status].sign} ${slackLine(firstLineOf(message))}`,
+    `${statusStyles[status].sign} ${slackLine(firstLineOf(message))}`,
     ...[...milestones, ...details].map((line) => `• ${slackLine(line)}`),
     ...(origin.length === 0 ? [] : [origin.join(' · ')]),
     slackLine(footer),
@@ -143,7 +143,7 @@ function toTeams(message: Message) {
   const { status, milestones, details, footer } = message
   const [origin, pages] = [originLineOf(message), pagesOf(message)]
   const body = [
-    textBlock([{ kind: 'trusted', text: `${statusLooks[status].sign} ` }, ...firstLineOf(message)]),
+    textBlock([{ kind: 'trusted', text: `${statusStyles[status].sign} ` }, ...firstLineOf(message)]),
     ...[...milestones, ...details].map((line) => textBlock([{ kind: 'trusted', text: '• ' }, ...line], {}, 'Small')),
     ...(origin.length === 0 ? [] : [textBlock(origin)]),
     textBlock(footer, { isSubtle: true, size: 'Small' }, origin.length === 0 ? 'Default' : 'Small'),

@@ -9,7 +9,6 @@ import { comparable, withoutDefaults, withoutEmpty } from '../compare.ts'
 import { builtConfig, writtenConfig } from '../dashboard/dashboard.ts'
 import { effectiveTile } from '../dashboard/tiles.ts'
 import { clearing, encode, fieldsLeftToService, spellFields, uniqueNameOf, wireSchema, withPlainNumbers } from '../derive.ts'
-import { PendingId } from '../directory.ts'
 import {
   type Body,
   type DeclaredObject,
@@ -23,6 +22,7 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { type StoredMarker, textMarkers, withoutMarkerTags, withoutTextMarker, withQueryTile } from '../marker.ts'
+import { PendingId } from '../name-index.ts'
 import {
   alertCollection,
   alertSources,
@@ -143,19 +143,19 @@ function spellAlert(body: Body, context: FileContext, definition: z.ZodObject): 
 }
 
 /** Whether a file needs no value: it declares none, or the server would make the same one of what a new alert watches. */
-function isLeftOut(field: string, alert: Body, { spelled, directory }: FileContext) {
+function isLeftOut(field: string, alert: Body, { spelled, nameIndex }: FileContext) {
   if (spelled !== undefined) return ownValue(spelled, field) === undefined
   const { source, savedSearchId, dashboardId, tileId, name } = alert
   const [kind, id] = source === 'saved_search' ? (['savedSearch', savedSearchId] as const) : (['dashboard', dashboardId] as const)
-  const watched = getById(directory.all(kind), id)
+  const watched = getById(nameIndex.all(kind), id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
-  const tile = kind === 'dashboard' ? ` - ${directory.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
+  const tile = kind === 'dashboard' ? ` - ${nameIndex.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
   return [name, `${watched.name?.trim()}${tile}`].includes(alert[field])
 }
 
-function spellChannel({ type, webhookId, ...others }: Body, { directory }: FileContext): Body {
-  const name = uniqueNameOf(directory, 'webhook', webhookId)
+function spellChannel({ type, webhookId, ...others }: Body, { nameIndex }: FileContext): Body {
+  const name = uniqueNameOf(nameIndex, 'webhook', webhookId)
   return withoutUndefined({ type, ...(name === undefined ? { webhookId } : { webhook: name }), ...others })
 }
 
@@ -165,7 +165,7 @@ function spellTarget(alert: Body, context: FileContext): Body {
   const spell = (kind: 'dashboard' | 'savedSearch', id: unknown): unknown => {
     if (id == null) return undefined
     const key = id instanceof PendingId ? id.key : context.keyOf(kind, id)
-    const name = uniqueNameOf(context.directory, kind, id)
+    const name = uniqueNameOf(context.nameIndex, kind, id)
     return key ?? (name === undefined ? { id } : { name })
   }
   if (source === 'saved_search') return { savedSearch: spell('savedSearch', savedSearchId) }

@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import { isMapping } from '../../platform/core/keys.ts'
-import { firstOf } from '../../platform/core/text.ts'
+import { namesAtMost } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { clearing, encode, spellFields, withPlainNumbers } from '../derive.ts'
@@ -62,7 +62,7 @@ export function createDashboardKind(): Kind<DeclaredObject<DeclaredDashboard>> {
     clearsBy: clearing(declaredDashboard),
     resolve: resolveDashboard,
     summarize: ({ tiles }, nameOf) =>
-      firstOf(
+      namesAtMost(
         12,
         listOf(tiles).map((tile, i) => describeTile(tile, i, nameOf)),
       ) || 'no tiles',

@@ -5,7 +5,6 @@ import { quote } from '../../platform/core/text.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { comparable, withoutEmpty } from '../compare.ts'
 import { encode, spellConnection, wireSchema } from '../derive.ts'
-import { PendingId } from '../directory.ts'
 import { connectionField, refuseField } from '../fields.ts'
 import {
   type Body,
@@ -18,6 +17,7 @@ import {
 } from '../kind.ts'
 import { kindLabels } from '../kind-names.ts'
 import { noMarkers } from '../marker.ts'
+import { PendingId } from '../name-index.ts'
 import { sourceCollection } from './source-wire.ts'
 
 const declaredTypes = ['log', 'trace', 'metric', 'session'] as const
@@ -260,14 +260,14 @@ function summarizeSource({ kind, from }: Body) {
 
 /** Other sources by name, and the connection only where there are several. */
 function toFile(body: Body, context: FileContext): Body {
-  const { spelled, directory } = context
+  const { spelled, nameIndex } = context
   const fields = comparable(sourceKind, body)
   const targets = references.flatMap(([field, idField, kind]) => {
     const id = body[idField]
     if (isEmpty(id)) return []
     if (id instanceof PendingId) return [[field, ownValue(spelled, field)] as const]
-    const name = directory.nameOf(id)
-    const [only, second] = directory.all('source').filter((one) => one.name === name && one.kind === kind)
+    const name = nameIndex.nameOf(id)
+    const [only, second] = nameIndex.all('source').filter((one) => one.name === name && one.kind === kind)
     return [[field, name !== undefined && second === undefined && only?.id === id ? name : { id }] as const]
   })
   const values: Body = { ...fields, connection: spellConnection(body.connection, context), ...Object.fromEntries(targets) }

@@ -1,5 +1,5 @@
 import { type Diagnostic, errorsIn, formatLocation, inputDiagnostic } from './diagnostics.ts'
-import { listFirst, plural } from './text.ts'
+import { listAtMost, plural } from './text.ts'
 
 /** Exit codes of the command line; the action turns every code but 0, 4 and 130 into 1. */
 export const exitCodes = { ok: 0, error: 1, input: 2, denied: 3, partlyApplied: 4, gateFailed: 10, hasChanges: 11, canceled: 130 } as const
@@ -77,7 +77,7 @@ function describeDiagnostics(diagnostics: readonly Diagnostic[]) {
   const lines = diagnostics.map(({ location, message }) => `${formatLocation(location)}: ${message}`)
   if (lines.length === 1) return lines.join('')
   // A file can be wrong in each of its lines. A longer list helps no reader.
-  const listed = listFirst(lines, 50, (count) => `and ${count} more`)
+  const listed = listAtMost(lines, 50, (count) => `and ${count} more`)
   return [`${plural(errorsIn(diagnostics).length, 'error')} in the input:`, ...listed.map((line) => `- ${line}`)].join('\n')
 }
 

@@ -114,7 +114,7 @@ export const join = (texts: readonly Text[], separator: string): Line =>
   texts.flatMap((text, i) => [...(i === 0 ? [] : [trusted(separator)]), ...toLine(text)])
 
 /** `a, b and 3 more`. */
-export const joinFirst = (max: number, names: readonly Text[]): Line => [
+export const joinAtMost = (max: number, names: readonly Text[]): Line => [
   ...join(names.slice(0, max), ', '),
   ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
 ]

@@ -48,14 +48,15 @@ export const showCount = (count: number): string => (Math.abs(count) < 1e6 ? Str
 /** `1 alert`, `2 saved searches`, `1.2 million rows`. */
 export const plural = (count: number, noun: string): string => `${showCount(count)} ${count === 1 ? noun : pluralOf(noun)}`
 
-export const listFirst = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
+export const listAtMost = <T>(items: readonly T[], max: number, more: (count: number) => T): readonly T[] =>
   items.length > max ? [...items.slice(0, max), more(items.length - max)] : items
 
 /** ` and 3 more`, or empty. */
 export const andMore = (count: number, max: number): string => (count > max ? ` and ${count - max} more` : '')
 
 /** `a, b and 3 more`. */
-export const firstOf = (max: number, names: readonly string[]): string => `${names.slice(0, max).join(', ')}${andMore(names.length, max)}`
+export const namesAtMost = (max: number, names: readonly string[]): string =>
+  `${names.slice(0, max).join(', ')}${andMore(names.length, max)}`
 
 const levels = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 

@@ -7,16 +7,16 @@ export const statuses = ['pass', 'warn', 'fail', 'error'] as const
 export type Status = (typeof statuses)[number]
 
 /** Color is never the only sign. */
-export const statusLooks = {
+export const statusStyles = {
   pass: { sign: '✅', word: 'Passed', terminal: '✔', color: 'green' },
   warn: { sign: '⚠️', word: 'Warning', terminal: '▲ warning:', color: 'yellow' },
   fail: { sign: '❌', word: 'Failed', terminal: '✖ failed:', color: 'red' },
   error: { sign: '🛑', word: 'Error', terminal: '✖ error:', color: 'red' },
 } as const satisfies Record<Status, object>
 
-export const severityLooks = {
-  error: { ...statusLooks.fail, status: 'fail' },
-  warning: { ...statusLooks.warn, status: 'warn' },
+export const severityStyles = {
+  error: { ...statusStyles.fail, status: 'fail' },
+  warning: { ...statusStyles.warn, status: 'warn' },
   note: { sign: 'ℹ️', color: 'cyan', status: 'pass' },
 } as const satisfies Record<Severity, object>
 
@@ -200,7 +200,7 @@ export const toTable = ({ diagnostics }: BlockOf<'diagnostics'>): BlockOf<'table
   kind: 'table',
   columns: [{ title: 'Severity' }, { title: 'Message' }, { title: 'Location' }, { title: 'Rule' }],
   rows: diagnostics.map(({ severity, location, message, rule, page }) => [
-    [trusted(`${severityLooks[severity].sign} ${severity}`)],
+    [trusted(`${severityStyles[severity].sign} ${severity}`)],
     withPage(message, page),
     [locationText(location)],
     [trusted(rule)],

@@ -1,8 +1,8 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
 import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
-import { type Inline, joinFirst, type Line, ownText, say, sliceLine, toPlainText, trusted, untrustedSentence } from '../core/line.ts'
+import { type Inline, joinAtMost, type Line, ownText, say, sliceLine, toPlainText, trusted, untrustedSentence } from '../core/line.ts'
 import { capitalize, plural, printable } from '../core/text.ts'
-import { type Block, type BlockOf, fold, locationText, paragraph, statusLooks, toTable, verdictLine } from './blocks.ts'
+import { type Block, type BlockOf, fold, locationText, paragraph, statusStyles, toTable, verdictLine } from './blocks.ts'
 import { renderChart } from './mermaid.ts'
 
 export type LinkTo = (location: Location) => string | undefined
@@ -115,7 +115,7 @@ function blockMarkdown(block: Exclude<Block, { kind: 'footer' }>, space: Space) 
     case 'details':
       return renderDetails(block, space)
     case 'verdict':
-      return `### ${statusLooks[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
+      return `### ${statusStyles[block.status].sign} ${lineMarkdown(block.line, linkTo)}`
     case 'paragraph':
       return lineMarkdown(block.line, linkTo)
     case 'list':
@@ -173,7 +173,7 @@ function takeFitting<T>(items: readonly T[], render: (item: T) => string, room: 
 
 function renderDiff({ lines, places = [] }: BlockOf<'diff'>, { room, rest, linkTo }: Space) {
   const linked = places.filter((line) => line.some((part) => linkAddress(part, linkTo) !== undefined))
-  const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinFirst(20, linked)}`, linkTo)}`
+  const links = linked.length === 0 ? '' : `\n\n${lineMarkdown(say`In the files: ${joinAtMost(20, linked)}`, linkTo)}`
   // GitHub colors lines that begin with an exclamation mark.
   const written = takeFitting(lines, ({ sign, text }) => `${sign === '~' ? '!' : sign} ${printable(text)}`, room - 20 - byteLength(links))
   const leftOut = lines.length - written.length

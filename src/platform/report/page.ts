@@ -1,7 +1,7 @@
 import { htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
-import { type Block, type BlockOf, type LayoutTile, markSigns, statusLooks, tileMarks, toTable, verdictLine } from './blocks.ts'
+import { type Block, type BlockOf, type LayoutTile, markSigns, statusStyles, tileMarks, toTable, verdictLine } from './blocks.ts'
 import { type ChartSeries, hasRunningTotal, toSeries, undrawnLimits } from './chart-series.ts'
 import { pageScript, pageScriptHash, pageStyle } from './page-assets.ts'
 
@@ -38,7 +38,7 @@ const renderBlocks = (blocks: readonly Block[], charts: ChartSeries[]) => blocks
 function blockHtml(block: Block, charts: ChartSeries[]): string {
   switch (block.kind) {
     case 'verdict':
-      return `<h1 class="${block.status}"><span class="word">${statusLooks[block.status].word}</span>${lineToHtml(verdictLine(block))}</h1>`
+      return `<h1 class="${block.status}"><span class="word">${statusStyles[block.status].word}</span>${lineToHtml(verdictLine(block))}</h1>`
     case 'paragraph':
       return `<p>${lineToHtml(block.line)}</p>`
     case 'list':

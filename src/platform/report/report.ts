@@ -1,6 +1,6 @@
 import type { Location, Severity } from '../core/diagnostics.ts'
 import { type Line, say } from '../core/line.ts'
-import { listFirst } from '../core/text.ts'
+import { listAtMost } from '../core/text.ts'
 import type { Part, Status } from './blocks.ts'
 
 export interface Verdict {
@@ -39,7 +39,7 @@ export function verdictOf(reasons: readonly Reason[]): Verdict {
   return {
     status: first.level,
     sentence: first.line,
-    reasons: listFirst(lines, 10, (count) => say`… and ${count} more.`),
+    reasons: listAtMost(lines, 10, (count) => say`… and ${count} more.`),
     ...(first.cause && { cause: first.cause }),
   }
 }

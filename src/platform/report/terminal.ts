@@ -4,7 +4,7 @@ import { formatLocation, mostSevere } from '../core/diagnostics.ts'
 import { terminalUntrusted } from '../core/escape.ts'
 import { clipSentence, type Line } from '../core/line.ts'
 import { printable, sparkline } from '../core/text.ts'
-import { type Block, type BlockOf, severityLooks, statusLooks, verdictLine } from './blocks.ts'
+import { type Block, type BlockOf, severityStyles, statusStyles, verdictLine } from './blocks.ts'
 
 interface TerminalStyle {
   readonly color: boolean
@@ -30,7 +30,7 @@ export function renderTerminal(blocks: readonly Block[], style: TerminalStyle): 
 function blockLines(block: Block, style: TerminalStyle) {
   switch (block.kind) {
     case 'verdict': {
-      const { terminal, color } = statusLooks[block.status]
+      const { terminal, color } = statusStyles[block.status]
       return wrap(`${paint(style, [color, 'bold'], terminal)} ${styledLine(verdictLine(block), style)}`, widthOf(style))
     }
     case 'paragraph':
@@ -190,7 +190,7 @@ function renderDiagnostics({ diagnostics }: BlockOf<'diagnostics'>, style: Termi
   const lines = shown.map(({ severity, message, rule }, i) => {
     const location = locations[i] ?? ''
     const blanks = ' '.repeat(width - displayWidth(location))
-    const label = paint(style, severityLooks[severity].color, severity.padEnd('warning'.length))
+    const label = paint(style, severityStyles[severity].color, severity.padEnd('warning'.length))
     return `${location}${blanks}  ${label}  ${terminalUntrusted(clipSentence(message), Number.POSITIVE_INFINITY)}  ${paint(style, 'dim', `(${rule})`)}`
   })
   const rest = diagnostics.length - shown.length

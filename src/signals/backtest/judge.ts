@@ -4,7 +4,7 @@ import { describeThreshold } from '../../kinds/alert/alert.ts'
 import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { nearestName } from '../../platform/core/names.ts'
-import { firstOf, plural, quoteLong, showCount } from '../../platform/core/text.ts'
+import { namesAtMost, plural, quoteLong, showCount } from '../../platform/core/text.ts'
 import { type AlertCondition, type EvaluatedWindow, isBreach, type TimeRange, type WindowValues } from './evaluate.ts'
 import type { SeriesItem } from './series-api.ts'
 import { comparisonOf } from './terms.ts'
@@ -210,6 +210,6 @@ function judgeTerm(term: string, language: SeriesItem['whereLanguage'], { lists,
   if (near !== undefined && !listed.includes(compared?.value ?? '')) return warning(`${unseen}; did you mean ${name(near)}?`)
   const shown = listed.filter((one) => one !== '')
   if (shown.length > 0 && listed.length < maxListed)
-    return note(`${unseen}; the column has ${firstOf(5, shown.map(name))}. Right if such rows are rare`)
+    return note(`${unseen}; the column has ${namesAtMost(5, shown.map(name))}. Right if such rows are rare`)
   return note(`${unseen}, of ${showNumber(rows ?? 0)} rows a day. A plan cannot tell a rare text from a wrong one`)
 }

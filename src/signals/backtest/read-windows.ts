@@ -1,6 +1,6 @@
 import type { SqlAnswer, SqlColumn, SqlRow } from '../../platform/api/sql-query.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
-import { firstOf, quote } from '../../platform/core/text.ts'
+import { namesAtMost, quote } from '../../platform/core/text.ts'
 import type { Refusal, SeriesRow, ServerAccess } from './series-api.ts'
 import { renderBatch, renderWindow, type SqlShape, type WindowSql, windowColumn } from './window-sql.ts'
 
@@ -141,7 +141,7 @@ const numbersIn = (columns: readonly SqlColumn[]) =>
 export function whyNeverEvaluated(columns: readonly SqlColumn[], shape: SqlShape): string | undefined {
   const has = (kind: ColumnKind): boolean => columns.some(({ type }) => kindOfType(type) === kind)
   if (!has('number')) {
-    const types = firstOf(3, [...new Set(columns.map(({ type }) => quote(type)))])
+    const types = namesAtMost(3, [...new Set(columns.map(({ type }) => quote(type)))])
     return `the query has no column that is a number, but ${types}; convert one, such as with toFloat64`
   }
   return shape === 'over-time' && !has('time') ? 'the query has no column that is a time' : undefined

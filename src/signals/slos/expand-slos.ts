@@ -2,10 +2,10 @@
 
 import * as z from 'zod'
 import { nameRules } from '../../kinds/derive.ts'
-import { createDirectory } from '../../kinds/directory.ts'
 import type { DeclaredKey } from '../../kinds/kind.ts'
 import { addressOf } from '../../kinds/kind-names.ts'
 import { type Declared, parseObject } from '../../kinds/kinds.ts'
+import { createNameIndex } from '../../kinds/name-index.ts'
 import { repeatedKey } from '../../kinds/references.ts'
 import { type Source, tableOfSource } from '../../kinds/source/source-wire.ts'
 import { type Diagnostic, diagnosticOf } from '../../platform/core/diagnostics.ts'
@@ -135,7 +135,7 @@ export function sourceOf(slo: Slo, sources: readonly Source[]): SloSource | { re
   const refuse = (message: string) => ({
     diagnostic: diagnosticOf(sloServiceRules, 'slo-source', locate(slo, ['source']), `${pathOf(slo, ['source'])}: ${message}`),
   })
-  const lookup = createDirectory({ source: sources }).byName('source', slo.value.source)
+  const lookup = createNameIndex({ source: sources }).byName('source', slo.value.source)
   const found = sources.find((one) => 'id' in lookup && one.id === lookup.id)
   if (found === undefined) {
     const message = 'message' in lookup ? lookup.message : 'is unknown'

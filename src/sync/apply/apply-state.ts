@@ -1,7 +1,7 @@
 import { tilesNamed, withTileIds } from '../../kinds/dashboard/tiles.ts'
-import { hasPendingId, type PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, type KeptTiles, listOf, type StoredObject } from '../../kinds/kind.ts'
 import type { KindName } from '../../kinds/kind-names.ts'
+import { hasPendingId, type PendingId, replacePending } from '../../kinds/name-index.ts'
 import { ApiError } from '../../platform/api/api-error.ts'
 import { type ErrorKind, WatchkeeperError } from '../../platform/core/errors.ts'
 import { type Change, isSuccess, type Outcome } from '../decide/change.ts'

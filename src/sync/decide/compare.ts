@@ -21,10 +21,10 @@ import {
   missingFields,
   withoutDefaults,
 } from '../../kinds/compare.ts'
-import { PendingId } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf, storedLabelOf } from '../../kinds/kind.ts'
 import { labelOf } from '../../kinds/kinds.ts'
 import { repositoryDigest, repositoryDigestGrammar, type StoredMarker } from '../../kinds/marker.ts'
+import { PendingId } from '../../kinds/name-index.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import type { MarkedObject } from '../plan/stored-objects.ts'

@@ -3,7 +3,6 @@
 import { queryDashboardKey } from '../../kinds/alert-query/alert-query.ts'
 import { findCommonValues } from '../../kinds/base.ts'
 import { type BodyPair, sidesOf } from '../../kinds/compare.ts'
-import { PendingId, type Planned, replacePending } from '../../kinds/directory.ts'
 import {
   type AlertTarget,
   type Body,
@@ -17,6 +16,7 @@ import {
 } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf } from '../../kinds/kinds.ts'
+import { PendingId, type Planned, replacePending } from '../../kinds/name-index.ts'
 import { once } from '../../platform/core/concurrency.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { indexStored, type MarkedObject } from '../plan/stored-objects.ts'
@@ -34,7 +34,7 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
   const targets = new Map<KindName, () => ReadonlyMap<string, AlertTarget>>()
   const targetsIn = (kind: KindName): ResolveContext['dashboards'] => ({ get: (key) => targets.get(kind)?.().get(key) })
   let context: ResolveContext = {
-    directory: facts.directory,
+    nameIndex: facts.nameIndex,
     secret: facts.secret ?? (() => undefined),
     sources: facts.storedObjects.source,
     dashboards: targetsIn('dashboard'),
@@ -51,7 +51,7 @@ export function draftPlan(facts: Facts, assumed: Assumed): Draft {
       kind.name,
       once(() => toTargets(part.steps, kind)),
     )
-    context = { ...context, directory: part.directory }
+    context = { ...context, nameIndex: part.nameIndex }
     return part
   })
   return { assumed, steps: parts.flatMap(({ steps }) => steps), ofKinds: parts }
@@ -84,17 +84,17 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
   const identified = isIdentified ? facts.alerts : identifyObjects({ ...facts, kind, declared, index })
   const { pairs, orphans, diagnostics } = matchObjects(identified, resolve)
   // What this run creates or updates refers to the objects that stay.
-  const named = context.directory.withoutNames([...left])
-  const directory = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
+  const named = context.nameIndex.withoutNames([...left])
+  const nameIndex = kind.referredToAs === undefined ? named : named.withPlanned(kind.referredToAs, pairs.map(toPlanned))
   const compared = pairs.map((pair) => {
     const stored = pair.found?.stored
-    const desired = kind.resolve(pair.declared, { ...context, directory, stored })
+    const desired = kind.resolve(pair.declared, { ...context, nameIndex, stored })
     return { pair, desired, sides: stored && sidesOf(kind, desired.body, stored) }
   })
   const asApplied = ({ pair, sides }: (typeof compared)[number]): readonly BodyPair[] => (sides && isAsApplied(pair) ? [sides] : [])
   const common = once(() => findCommonValues(kind, compared.flatMap(asApplied)))
   const nameOf = (id: unknown): string | undefined =>
-    id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id))) : directory.nameOf(id)
+    id instanceof PendingId ? (id.tile ?? facts.declaredNames.get(addressOf(id))) : nameIndex.nameOf(id)
   const object = { ...facts, kind, nameOf, common }
   const steps = compared.map(({ pair, desired: { body, keptTiles, diagnostics }, sides }) => {
     const { declared } = pair
@@ -106,7 +106,7 @@ function draftKind(kind: Kind, declared: readonly Declared[], facts: KindFacts) 
     const change = unresolved.length === 0 || isHeld(planned) ? planned : holdUnresolved({ change: planned, pair }, unresolved)
     return { kind, change: asAssumed({ ...change, keptTiles }, pair, facts), pair }
   })
-  return { kind, steps, orphans, twins, diagnostics, directory }
+  return { kind, steps, orphans, twins, diagnostics, nameIndex }
 }
 
 /** The key of the alert whose query is at a path of a dashboard. */

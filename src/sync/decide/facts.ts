@@ -1,9 +1,9 @@
 import { declarationDigest } from '../../kinds/base.ts'
-import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName } from '../../kinds/kind-names.ts'
 import { type Declared, isOf, type Kinds } from '../../kinds/kinds.ts'
 import { ownershipTest } from '../../kinds/marker.ts'
+import { createNameIndex, type NameIndex } from '../../kinds/name-index.ts'
 import type { ReadSecret } from '../../kinds/secret.ts'
 import type { Diagnostic } from '../../platform/core/diagnostics.ts'
 import type { PreviousOwner } from '../../platform/operation/operation.ts'
@@ -45,7 +45,7 @@ export interface Facts extends PlanOptions {
   readonly queried: ReadonlySet<string>
   readonly storedObjects: StoredObjects
   readonly indexes: Readonly<Record<KindName, StoredIndex>>
-  readonly directory: Directory
+  readonly nameIndex: NameIndex
   tilesOf(dashboardId: string): readonly Body[]
   readonly owned: readonly OwnedObject[]
   readonly ownsAnything: boolean
@@ -76,7 +76,7 @@ export function gatherFacts(objects: readonly Declared[], storedObjects: StoredO
     queried: queriedKeys(objects),
     storedObjects,
     indexes,
-    directory: createDirectory(storedObjects),
+    nameIndex: createNameIndex(storedObjects),
     tilesOf: (id) => tiles.get(id) ?? [],
     owned,
     ownsAnything,

@@ -1,13 +1,13 @@
 import { adoptedIds, isSecret, toAdoptedId } from '../../kinds/base.ts'
 import { compareBodies } from '../../kinds/compare.ts'
-import { PendingId, replacePending } from '../../kinds/directory.ts'
 import { type Body, describeStored, type Kind, type KindWire, listOf, watchedPlaceOf } from '../../kinds/kind.ts'
 import { addressOf, placeOfTile, sections } from '../../kinds/kind-names.ts'
 import type { Kinds } from '../../kinds/kinds.ts'
+import { PendingId, replacePending } from '../../kinds/name-index.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { isSame } from '../../platform/core/equality.ts'
 import { toKebab } from '../../platform/core/names.ts'
-import { capitalize, firstOf, listFirst, pluralOf } from '../../platform/core/text.ts'
+import { capitalize, listAtMost, namesAtMost, pluralOf } from '../../platform/core/text.ts'
 import { isMadeForQueries } from '../query-alerts/query-alerts.ts'
 import {
   addressOfChange,
@@ -93,7 +93,7 @@ function explain(change: Create | Update, { declared, candidates = [] }: Pair, {
     return { fields: [], candidates: ids, reason, isBlocked: true as const }
   }
   const { fields, stored, origin, takeover } = change
-  const paths = listFirst([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')
+  const paths = listAtMost([...new Set(fields.map(({ path }) => path))], 5, (count) => `${count} more`).join(', ')
   const since = takeover === 'unmanaged' ? 'pull' : 'the last apply'
   if (origin !== undefined) return { fields, origin, reason: `${spellOrigin(origin, since)} (${paths})` }
   const unknown = declared.value.adopt === undefined ? unadopted : ', and nothing tells which side changed'
@@ -217,7 +217,7 @@ function toDiagnostic(alike: readonly Held[], deletes: boolean): Diagnostic {
     ? `does not create ${it}`
     : `leaves ${it} ${asItIs}`
   const advice = remedies.length === 0 ? [] : [capitalize(remedies.join('; '))]
-  const message = `${firstOf(maxNamed, [...names])}: apply ${effect}${isError && deletes ? ', and deletes nothing' : ''}: ${toText([reason, ...advice])}`
+  const message = `${namesAtMost(maxNamed, [...names])}: apply ${effect}${isError && deletes ? ', and deletes nothing' : ''}: ${toText([reason, ...advice])}`
   return (isError ? diagnosticOf : exceptionalDiagnostic)(heldRules, 'held', at ?? location, message)
 }
 

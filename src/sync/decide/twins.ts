@@ -15,7 +15,7 @@ import {
 import type { Declared, Kinds } from '../../kinds/kinds.ts'
 import type { Rules } from '../../platform/core/diagnostics.ts'
 import { spellVariable } from '../../platform/core/input-spelling.ts'
-import { listFirst } from '../../platform/core/text.ts'
+import { listAtMost } from '../../platform/core/text.ts'
 import type { MarkedObject, StoredIndex, StoredObjects } from '../plan/stored-objects.ts'
 
 export const twinRules = {
@@ -77,8 +77,8 @@ export function findTwins(kind: Kind, declared: readonly Declared[], context: Tw
     return first === undefined || others.length === 0 ? [] : [{ declared: one, first, others }]
   })
   // It is not known yet which of the twins stays. Until then, references by name mean the first one.
-  const directory = context.context.directory.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
-  return groups.flatMap((group) => findTwinsOf(kind, group, { ...context, context: { ...context.context, directory } }))
+  const nameIndex = context.context.nameIndex.withoutNames(groups.flatMap(({ others }) => others.map(({ stored }) => stored)))
+  return groups.flatMap((group) => findTwinsOf(kind, group, { ...context, context: { ...context.context, nameIndex } }))
 }
 
 interface Group {
@@ -113,7 +113,7 @@ function findTwinsOf(kind: Kind, { declared, first, others }: Group, facts: Twin
     const differing = diffFields(wanted, found).map(({ path }) => path.replace(/Id$/, ''))
     const reason =
       differing.length > 0
-        ? `that differs in ${listFirst(differing, 5, (count) => `${count} more`).join(', ')}`
+        ? `that differs in ${listAtMost(differing, 5, (count) => `${count} more`).join(', ')}`
         : findObstacle(one.stored, facts)
     return reason === undefined ? { ...twin, action: 'delete', reason: 'and equal to it' } : { ...twin, action: 'release', reason }
   }

@@ -7,7 +7,7 @@ import { type BrokenObject, repeatedKey } from '../../kinds/references.ts'
 import { type Diagnostic, diagnosticOf, formatLocation, type Location, type Rules } from '../../platform/core/diagnostics.ts'
 import { InputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import { firstOf, quote } from '../../platform/core/text.ts'
+import { namesAtMost, quote } from '../../platform/core/text.ts'
 import { documentRules, type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { type InterpolateOptions, interpolate, newRoom } from '../../platform/documents/expressions.ts'
 import { isText, knownKeys, ownValue, schemaAt, valueAt } from '../../platform/documents/schema.ts'
@@ -336,7 +336,7 @@ export function nameInstances(diagnostics: readonly Diagnostic[]): readonly Diag
     if (first?.location.instance === undefined) return [first, ...others].filter((one) => one !== undefined)
     if (others.length === 0) return [{ ...first, message: `${first.message}${inInstance(first.location)}` }]
     const names = [...new Set([first, ...others].flatMap(({ location }) => location.instance ?? []))]
-    return [{ ...first, message: `${first.message} (instances ${firstOf(3, names)})` }]
+    return [{ ...first, message: `${first.message} (instances ${namesAtMost(3, names)})` }]
   })
 }
 

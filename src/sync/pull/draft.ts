@@ -1,9 +1,9 @@
 import { type FieldChange, managedPart } from '../../kinds/compare.ts'
-import { createDirectory } from '../../kinds/directory.ts'
 import { type Body, type FileContext, type Kind, listOf, type StoredObject, storedLabelOf } from '../../kinds/kind.ts'
 import { addressOf, type KindName, sections } from '../../kinds/kind-names.ts'
 import { type Declared, fileSchemas, type Kinds } from '../../kinds/kinds.ts'
 import { withoutMarkerTags } from '../../kinds/marker.ts'
+import { createNameIndex } from '../../kinds/name-index.ts'
 import { storedUrlsOf } from '../../kinds/secret.ts'
 import { credentialIn } from '../../platform/core/credentials.ts'
 import type { Location } from '../../platform/core/diagnostics.ts'
@@ -119,7 +119,7 @@ export function draftPull(input: DraftInput): Draft {
   const around: WithoutQueries = {
     explainSecret: createSecretFinder(input),
     kinds,
-    directory: createDirectory(storedObjects),
+    nameIndex: createNameIndex(storedObjects),
     sources: storedObjects.source,
     keyOf: (kind, id) => keys.get(identityOf(kind, String(id))),
     tilesOf: (id) => withNames(tiles.get(String(id)) ?? [], takenOver.has(id) ? [] : (inFiles.get(id) ?? [])),
@@ -196,7 +196,7 @@ interface Drafted {
 /** An apply leaves a held object as it is. */
 const adviceByHand = (isLeft: boolean): string => `change the file${isLeft ? '' : ', or run apply'}`
 
-interface WithoutQueries extends Pick<FileContext, 'directory' | 'sources' | 'keyOf' | 'tilesOf'> {
+interface WithoutQueries extends Pick<FileContext, 'nameIndex' | 'sources' | 'keyOf' | 'tilesOf'> {
   readonly kinds: Kinds
   /** By the id of the dashboard. */
   readonly declaredTiles: ReadonlyMap<unknown, readonly Body[]>

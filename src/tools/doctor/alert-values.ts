@@ -3,7 +3,7 @@
 import { judgeStoredAlerts } from '../../changes/queries/query-problems.ts'
 import type { Alert } from '../../kinds/alert/alert.ts'
 import { createAlertKind } from '../../kinds/alert/alert-kind.ts'
-import { firstOf, listFirst, plural } from '../../platform/core/text.ts'
+import { listAtMost, namesAtMost, plural } from '../../platform/core/text.ts'
 import type { Context } from '../../platform/operation/operation.ts'
 import { readStoredObjects } from '../../sync/plan/stored-objects.ts'
 
@@ -18,10 +18,10 @@ export async function checkAlertValues(context: Context<'read', 'service-or-serv
   const { facts, diagnostics, answeredCount, reasons } = await judgeStoredAlerts(context, storedObjects, managed)
   const problems = diagnostics.filter(({ severity }) => severity !== 'note').map(({ message }) => message)
   const looked = `${answeredCount} of ${plural(managed.length, 'managed alert')} looked at, over 24 h`
-  const detail = answeredCount === managed.length ? looked : `${looked}; not the others: ${firstOf(3, [...reasons])}`
+  const detail = answeredCount === managed.length ? looked : `${looked}; not the others: ${namesAtMost(3, [...reasons])}`
   const about = { found: facts.length, facts: [...facts] }
   if (problems.length === 0) return { ...about, detail }
   const advice = `${detail}: ${plural(problems.length, 'problem')}`
-  const lines = listFirst(problems, 10, (count) => `… and ${count} more`)
+  const lines = listAtMost(problems, 10, (count) => `… and ${count} more`)
   return { ...about, outcome: 'warning' as const, detail: [advice, ...lines].join('\n'), advice }
 }

@@ -24,9 +24,9 @@ import { dayOf, plainDay } from '../../platform/core/dates.ts'
 import { dayMs } from '../../platform/core/durations.ts'
 import { type ErrorKind, toFailure, toWatchkeeperError } from '../../platform/core/errors.ts'
 import { say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { listFirst, plural, pluralOf } from '../../platform/core/text.ts'
+import { listAtMost, plural, pluralOf } from '../../platform/core/text.ts'
 import { type Context, defineOperation, noFields } from '../../platform/operation/operation.ts'
-import { type Block, skippedSign, statusLooks } from '../../platform/report/blocks.ts'
+import { type Block, skippedSign, statusStyles } from '../../platform/report/blocks.ts'
 import { formatDuration } from '../../platform/report/format.ts'
 import { pass } from '../../platform/report/report.ts'
 import { table } from '../../platform/report/table.ts'
@@ -242,7 +242,7 @@ async function checkAlerts({ api, service, profile, clock, listAlerts }: Service
     ...(overdue.length === 0 ? [] : [stopped ?? `the evaluation of ${overdue.length} ${ofManaged} is overdue`]),
   ].join(', and ')
   const listed = stopped === undefined ? [...failures, ...overdue] : failures
-  const lines = listFirst(listed, 10, (count) => `… and ${count} more`)
+  const lines = listAtMost(listed, 10, (count) => `… and ${count} more`)
   const detail = [`${found.detail}, and ${advice}${lines.length === 0 ? '' : ':'}`, ...lines].join('\n')
   return { ...found, outcome: policy === 'fail' && failures.length > 0 ? 'failed' : 'warning', detail, advice }
 }
@@ -305,7 +305,7 @@ const checkTable = (checks: readonly DoctorCheck[]) =>
     Check: ({ name }) => trusted(name),
     Outcome: ({ outcome }) =>
       trusted(
-        `${({ ok: statusLooks.pass.sign, warning: statusLooks.warn.sign, failed: statusLooks.fail.sign, skipped: skippedSign } as const)[outcome]} ${outcome}`,
+        `${({ ok: statusStyles.pass.sign, warning: statusStyles.warn.sign, failed: statusStyles.fail.sign, skipped: skippedSign } as const)[outcome]} ${outcome}`,
       ),
     Detail: ({ detail, advice }) => untrustedSentence(advice ?? detail),
   })

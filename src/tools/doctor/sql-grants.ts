@@ -4,7 +4,7 @@ import { ApiError } from '../../platform/api/api-error.ts'
 import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import { whyNoRows } from '../../platform/api/sql-query.ts'
-import { listFirst } from '../../platform/core/text.ts'
+import { listAtMost } from '../../platform/core/text.ts'
 
 interface GrantsCheck {
   readonly name: string
@@ -47,5 +47,5 @@ function describeGrants(grants: readonly string[]) {
   if (granted.length === 0) return 'the server does not state what its role may do'
   const others = [...new Set(granted)].filter((one) => !/^(?:SELECT|SHOW\b.*|dictGet|USAGE|CHECK)$/.test(one)).sort()
   if (others.length === 0) return 'its role can only read'
-  return `its role can do more than read: ${listFirst(others, 12, (count) => `and ${count} more`).join(', ')}`
+  return `its role can do more than read: ${listAtMost(others, 12, (count) => `and ${count} more`).join(', ')}`
 }

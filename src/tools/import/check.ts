@@ -6,7 +6,7 @@ import type { ReadApi } from '../../platform/api/client.ts'
 import type { Target } from '../../platform/api/path.ts'
 import type { SqlColumn, SqlRow } from '../../platform/api/sql-query.ts'
 import { hourMs } from '../../platform/core/durations.ts'
-import { firstOf, quote } from '../../platform/core/text.ts'
+import { namesAtMost, quote } from '../../platform/core/text.ts'
 import { kindOfType, toRefusal } from '../../signals/backtest/read-windows.ts'
 import { expandTemplate, refuse, renderWindow, UnusableSql, windowColumn } from '../../signals/backtest/window-sql.ts'
 import type { Reduction } from './shape.ts'
@@ -64,7 +64,7 @@ export async function compareQueries(access: CheckAccess, { alert, condition, is
 }
 
 const describe = (values: Values = new Map(), labels: readonly string[] = []) =>
-  firstOf(
+  namesAtMost(
     3,
     labels.map((label) => `${label === '' ? '' : `${label}: `}${values.get(label) ?? 'no value'}`),
   )

@@ -6,7 +6,7 @@ import { connectionCollection } from '../../kinds/source/source-wire.ts'
 import { inputError, WatchkeeperError } from '../../platform/core/errors.ts'
 import { spellInput } from '../../platform/core/input-spelling.ts'
 import { counted, join, type Line, say, trusted, untrustedSentence } from '../../platform/core/line.ts'
-import { firstOf, plural, quote, quoteLong } from '../../platform/core/text.ts'
+import { namesAtMost, plural, quote, quoteLong } from '../../platform/core/text.ts'
 import { readDocument } from '../../platform/documents/document.ts'
 import { ownValue } from '../../platform/documents/schema.ts'
 import { filePath, flag, glob, lines } from '../../platform/operation/inputs.ts'
@@ -203,7 +203,7 @@ async function refuseExisting({ files }: ImportContext, wanted: Result['files'],
       existing.push(...keysIn(content, path).flatMap((key) => (keys.includes(key) ? `${key} in ${path}` : [])))
   }
   const advice = 'remove what you did not edit and run import again, or choose another directory'
-  if (existing.length > 0) throw inputError('directory', `already has ${firstOf(10, existing)}; ${advice}`)
+  if (existing.length > 0) throw inputError('directory', `already has ${namesAtMost(10, existing)}; ${advice}`)
   return paths ? [] : [`${directory} has too many files to look for the same keys`]
 }
 
@@ -228,7 +228,10 @@ async function compareAll(context: ImportContext, imported: readonly ImportOutco
     const names = connections.map(({ name }) => quote(name))
     const found = connections.find(({ name, id }) => name === connection || id === connection)
     if (found === undefined && api.profile.isSelfHosted)
-      throw inputError('connection', `"${quote(connection)}" is not a connection of the server, which has ${firstOf(10, names) || 'none'}`)
+      throw inputError(
+        'connection',
+        `"${quote(connection)}" is not a connection of the server, which has ${namesAtMost(10, names) || 'none'}`,
+      )
     checked[i] = await compareQueries({ api, service, nowMs: clock.now(), connectionId: found?.id ?? '' }, translated)
     await progress({ done: i + 1, total: imported.length, line: say`rule ${title}`, result: async () => ({}) })
   }

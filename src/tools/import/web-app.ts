@@ -5,8 +5,8 @@ import { alertFromApi, declaredAlert, unknownFormOf } from '../../kinds/alert/al
 import { builtConfig, declaredDashboard, writtenConfig } from '../../kinds/dashboard/dashboard.ts'
 import { isApiDashboard, isWebAppDashboard } from '../../kinds/dashboard/dashboard-file.ts'
 import { explainTypeWithoutAlerts, toDashboardBody, typeWithoutAlerts } from '../../kinds/dashboard/dashboard-wire.ts'
-import { createDirectory, type Directory } from '../../kinds/directory.ts'
 import { type Body, type Kind, listOf } from '../../kinds/kind.ts'
+import { createNameIndex, type NameIndex } from '../../kinds/name-index.ts'
 import { isEmpty, isMapping, mapItems, withoutUndefined } from '../../platform/core/keys.ts'
 import { quote } from '../../platform/core/text.ts'
 import { elementOf, fieldOf, formOf, isInForm, ownValue, type Schema } from '../../platform/documents/schema.ts'
@@ -85,7 +85,7 @@ export function translateDashboard(document: Body, location: string, choices: Ch
   }
   // Spelled as by `pull`.
   const nothing = { spelled: undefined, declared: undefined, sources: [], keyOf: () => undefined, tilesOf: () => [] }
-  const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', directory: namesAsIds })
+  const declared = kind.toFile({ name: title, ...lists, ...query }, { ...nothing, key: '', nameIndex: namesAsIds })
   const names = listOf(declared.tiles).map((tile) => tile.name)
   const alerts = kept.flatMap(({ body, label, alert }, i): readonly Body[] => {
     const unnamed =
@@ -141,8 +141,8 @@ function isAccepted(schema: Schema | undefined, value: unknown, what: string, lo
 }
 
 /** The exports of the web app have names of sources where the service has ids. */
-const namesAsIds: Directory = {
-  ...createDirectory({}),
+const namesAsIds: NameIndex = {
+  ...createNameIndex({}),
   byName: (_, name) => ({ id: name }),
   nameOf: (id) => (typeof id === 'string' && !isId(id) ? id : undefined),
 }

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { declaredAlert } from '../../../src/kinds/alert/alert.ts'
 import { createAlertKind } from '../../../src/kinds/alert/alert-kind.ts'
 import { compareBodies, composeCreate, composeUpdate, diffFields } from '../../../src/kinds/compare.ts'
-import { createDirectory } from '../../../src/kinds/directory.ts'
+import { createNameIndex } from '../../../src/kinds/name-index.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { nowMs } from '../../support/plans.ts'
 
@@ -13,11 +13,11 @@ const severity = z.enum(['low', 'high']).optional().meta({ clear: null })
 const withSeverity = declaredAlert.extend({ severity })
 const kind = createAlertKind(cloud, nowMs, withSeverity)
 
-const directory = createDirectory({ dashboard: [], savedSearch: [], source: [], webhook: [{ id: 'w', name: 'oncall' }] })
+const nameIndex = createNameIndex({ dashboard: [], savedSearch: [], source: [], webhook: [{ id: 'w', name: 'oncall' }] })
 const search = { id: 'q', tiles: [] }
 const context = {
   secret: () => undefined,
-  directory,
+  nameIndex,
   sources: [],
   dashboards: new Map(),
   savedSearches: new Map([['slow', search]]),
@@ -46,6 +46,6 @@ it('a new field is compared, and cleared when the files do not have it any more'
 })
 
 it('a new field is pulled', () => {
-  const file = { key: 'slow', spelled: undefined, declared: undefined, directory, sources: [], keyOf: () => 'slow', tilesOf: () => [] }
+  const file = { key: 'slow', spelled: undefined, declared: undefined, nameIndex, sources: [], keyOf: () => 'slow', tilesOf: () => [] }
   expect(kind.toFile(kind.toBody(stored), file)).toEqual({ ...spelled, severity: 'high' })
 })

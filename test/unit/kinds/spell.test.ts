@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectory, PendingId } from '../../../src/kinds/directory.ts'
 import type { Body, FileContext } from '../../../src/kinds/kind.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
+import { createNameIndex, PendingId } from '../../../src/kinds/name-index.ts'
 import { written } from '../../support/declarations.ts'
 import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../support/plans.ts'
 
@@ -14,7 +14,7 @@ const context: FileContext = {
   key: 'any',
   spelled: undefined,
   declared: undefined,
-  directory: createDirectory(remoteStateOf({ source: named(['s1', 's2']), webhook: named(['w1']) })),
+  nameIndex: createNameIndex(remoteStateOf({ source: named(['s1', 's2']), webhook: named(['w1']) })),
   sources: [],
   keyOf: (kind, id) => `${kind} ${id}`,
   tilesOf: (dashboard) => [{ id: 't1', name: `tile t1 of ${dashboard}` }],
@@ -344,7 +344,7 @@ describe('a reference in a file', () => {
   const { dashboard: dashboards, source: sources } = storedObjects
   const real: FileContext = {
     ...context,
-    directory: createDirectory(storedObjects),
+    nameIndex: createNameIndex(storedObjects),
     sources,
     keyOf: (kind, id) => (kind === 'dashboard' && id === 'd2' ? 'twins' : undefined),
     tilesOf: (dashboardId) => dashboards.find(({ id }) => id === dashboardId)?.tiles ?? [],
@@ -376,7 +376,7 @@ describe('a reference in a file', () => {
       ],
       connection: ['First', 'Twin', 'Twin'].map((name, i) => ({ id: `c${i + 1}`, name })),
     })
-    const around = { directory: createDirectory(known), sources: known.source }
+    const around = { nameIndex: createNameIndex(known), sources: known.source }
     const spelled = (fields: object, more: Partial<FileContext> = {}) => toFile('source', { name: 'S', ...fields }, { ...around, ...more })
     const cases: readonly [object, object][] = [
       [

@@ -1,7 +1,7 @@
 // What became of each change, which ids are known by it, and when to go no further.
 
 import { describe, expect, it } from 'vitest'
-import { PendingId } from '../../../src/kinds/directory.ts'
+import { PendingId } from '../../../src/kinds/name-index.ts'
 import { ApiError, explainFailure } from '../../../src/platform/api/api-error.ts'
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
 import { createApplyState, createKnownIds, failed, failedRecreation } from '../../../src/sync/apply/apply-state.ts'

@@ -14,7 +14,7 @@ import { tagStyle } from '../../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, exceptionalDiagnostic, type Rules } from '../../../platform/core/diagnostics.ts'
 import { spellInput } from '../../../platform/core/input-spelling.ts'
 import { keysOf } from '../../../platform/core/keys.ts'
-import { firstOf, listFirst, plural, pluralOf } from '../../../platform/core/text.ts'
+import { listAtMost, namesAtMost, plural, pluralOf } from '../../../platform/core/text.ts'
 import { addressOfChange, type Change, changesOf, isDelete, isHeld, isPlanned, isTakeover, isWrite, staysAsItIs } from '../change.ts'
 import { isOfOtherRepository } from '../compare.ts'
 import type { Facts, Guard, OwnedObject, Step, Verdict } from '../facts.ts'
@@ -160,7 +160,7 @@ function refuseRenamedProject(steps: readonly Step[], { project, previousOwner, 
 
 function refuseRepository(others: readonly OwnedObject[], { repository }: Facts): Diagnostic {
   const names = others.map(({ kind, stored }) => `${kind.label} ${describeStored(stored)}`)
-  const named = listFirst(names, 3, (count) => `and ${count} more`).join(', ')
+  const named = listAtMost(names, 3, (count) => `and ${count} more`).join(', ')
   const isWrite = repository?.effect === 'write'
   const effect = isWrite ? 'nothing was written' : 'apply would write nothing'
   const digest = others[0]?.marker?.repository ?? ''
@@ -212,7 +212,7 @@ export function describeUsers(change: Change, alerts: readonly StoredObject[], {
   const [first, ...others] = uses
   if (first === undefined) return undefined
   const names = others.map(({ alert }) => describeStored(alert))
-  const listed = listFirst(names, 4, (count) => `${count} more`).join(', ')
+  const listed = listAtMost(names, 4, (count) => `${count} more`).join(', ')
   return `the alert ${describeStored(first.alert)} ${first.use}${listed === '' ? '' : `; so do ${listed}`}`
 }
 
@@ -238,7 +238,7 @@ export const checkLimits: Guard = ({ steps }, { storedObjects: { incompleteLists
   const deletes = changes.filter(isDelete).filter(({ keeps }) => keeps === undefined)
   const { length: count } = deletes
   if (count <= maxDeletes) return { diagnostics: affected }
-  const message = `${plural(count, 'delete')} (${firstOf(maxNamed, deletes.map(addressOfChange))}), and max-deletes allows ${maxDeletes}. Check them, then set ${spellInput('max-deletes', String(count))}`
+  const message = `${plural(count, 'delete')} (${namesAtMost(maxNamed, deletes.map(addressOfChange))}), and max-deletes allows ${maxDeletes}. Check them, then set ${spellInput('max-deletes', String(count))}`
   return { diagnostics: [...affected, diagnosticOf(limitRules, 'too-many-deletes', pruneLocation, message)] }
 }
 

@@ -8,7 +8,7 @@ import { type Body, describeStored, type Kind, type KindWire, listOf, type Store
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../../platform/core/diagnostics.ts'
 import { isSame } from '../../../platform/core/equality.ts'
 import { spellInput, spellVariable } from '../../../platform/core/input-spelling.ts'
-import { capitalize, firstOf, plural, quote } from '../../../platform/core/text.ts'
+import { capitalize, namesAtMost, plural, quote } from '../../../platform/core/text.ts'
 import { type Change, changesOf, isHeld, isTakeover, isWrite, type Plan, type Write } from '../change.ts'
 import type { Guard } from '../facts.ts'
 import { holdStep } from '../hold.ts'
@@ -95,7 +95,7 @@ function planTileWrite(change: Write, options: TileWriteOptions): Write {
   // A dashboard without tiles has nothing that the API does not return.
   if (rewrites.length === 0) return result
   if (!isOfOthers(change, options)) return { ...result, rewrites }
-  const note = `writes ${plural(rewrites.length, 'tile')} again (${firstOf(maxNamedTiles, rewrites)}), and loses the parts that the API does not return`
+  const note = `writes ${plural(rewrites.length, 'tile')} again (${namesAtMost(maxNamedTiles, rewrites)}), and loses the parts that the API does not return`
   const written = { ...result, notes: [...notes, note], rewrites }
   return written.action === 'adopt' ? { ...written, action: 'update' } : written
 }
@@ -140,7 +140,7 @@ function findLosses(change: Write, alertsByTile: ReadonlyMap<unknown, readonly S
   const once = [...new Map(found.map((one) => [one.id === 'new' ? one : one.id, one])).values()]
   const described = once.map((one) => `${describeStored(one)} on ${names.get(one.tileId)}`)
   return {
-    reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${firstOf(10, described)}`,
+    reason: `apply would write tiles with alerts again, without the parts that the API does not return, and the alerts may then count something else: ${namesAtMost(10, described)}`,
     remedies: [
       `to accept the loss, set adopt to ${toAdoptedId(kind, stored, change.desired, 'files')}`,
       toLoseNothing(),
@@ -169,7 +169,7 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
     changes.filter(({ rewrites }) => isLikely === (rewrites !== undefined)),
   )
   const keysOf = (list: readonly Write[]): string =>
-    firstOf(
+    namesAtMost(
       maxNamedTiles,
       list.map(({ key, name }) => key || quote(name)),
     )

@@ -1,9 +1,9 @@
 // What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
 
 import { describe, expect, it } from 'vitest'
-import { PendingId } from '../../../../src/kinds/directory.ts'
 import { listOf } from '../../../../src/kinds/kind.ts'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
+import { PendingId } from '../../../../src/kinds/name-index.ts'
 import { afterApply, messagesOf, planOf, remoteStateWith } from '../../../support/plans.ts'
 import { errors, many, shop, slow, tile } from '../../../support/shop-declaration.ts'
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { comparable } from '../../../../src/kinds/compare.ts'
 import { dashboardInFile, expandDashboard, isWebAppDashboard } from '../../../../src/kinds/dashboard/dashboard-file.ts'
-import type { Directory } from '../../../../src/kinds/directory.ts'
 import { createKinds } from '../../../../src/kinds/kinds.ts'
+import type { NameIndex } from '../../../../src/kinds/name-index.ts'
 import { profileNamed } from '../../../../src/platform/api/profiles.ts'
 import { translateDashboard } from '../../../../src/tools/import/web-app.ts'
 import { toDeclarations } from '../../../effects/as-declared.ts'
@@ -276,17 +276,17 @@ describe('a file', () => {
 /** The body of a request, in a service whose objects have their names for ids. */
 function bodyOf(written: Json): Json {
   const { value } = expandDashboard(dashboardInFile.parse(written))
-  const directory: Directory = {
+  const nameIndex: NameIndex = {
     byName: (_, name) => ({ id: name }),
     byId: (_, id) => ({ id }),
     nameOf: (id) => String(id),
     all: () => [{ id: 'Local ClickHouse', name: 'Local ClickHouse' }],
-    withPlanned: () => directory,
-    withoutNames: () => directory,
+    withPlanned: () => nameIndex,
+    withoutNames: () => nameIndex,
   }
   const location = { file: 'a.json' }
   const declared = { kind: 'dashboard' as const, key: 'a', location, value, spelled: written, locationOf: () => location, pathOf: () => '' }
   const nothing = { get: () => undefined }
-  const context = { secret: () => undefined, directory, sources: [], dashboards: nothing, savedSearches: nothing, tilesOf: () => [] }
+  const context = { secret: () => undefined, nameIndex, sources: [], dashboards: nothing, savedSearches: nothing, tilesOf: () => [] }
   return comparable(kind, kind.resolve(declared, context).body)
 }

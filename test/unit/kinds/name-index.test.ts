@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectory } from '../../../src/kinds/directory.ts'
+import { createNameIndex } from '../../../src/kinds/name-index.ts'
 import { remoteStateWith } from '../../support/plans.ts'
 
 const named = (...names: readonly (string | null)[]) => names.map((name, i) => ({ id: `i${i}`, name, tiles: [] }))
 
-const directory = createDirectory(
+const nameIndex = createNameIndex(
   remoteStateWith({
     dashboard: [{ id: 'd1', name: 'Shop', tiles: [{ id: 't1', name: 'Errors' }, { id: 't2' }] }],
     savedSearch: [
@@ -24,35 +24,35 @@ describe('finding things by their names', () => {
     ['several', 'savedSearch', 'Slow', { message: 'several saved searches are named "Slow" (s1, s2); use the id' }],
     ['none of many, which are not all named', 'webhook', 'zzz', { message: 'no webhook is named "zzz"' }],
   ] as const)('finds %s', (_, noun, name, expected) => {
-    expect(directory.byName(noun, name)).toEqual(expected)
+    expect(nameIndex.byName(noun, name)).toEqual(expected)
   })
 
   it('names the others as long as they are few', () => {
-    const eight = createDirectory(remoteStateWith({ webhook: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
+    const eight = createNameIndex(remoteStateWith({ webhook: named('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h') }))
     expect(eight.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a, b, c, d, e, f, g, h' })
-    const none = createDirectory(remoteStateWith({ webhook: [] }))
+    const none = createNameIndex(remoteStateWith({ webhook: [] }))
     expect(none.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"' })
   })
 
   it('leaves what has no name out of what it names', () => {
-    const some = createDirectory(remoteStateWith({ webhook: named('a', null, '') }))
+    const some = createNameIndex(remoteStateWith({ webhook: named('a', null, '') }))
     expect(some.byName('webhook', 'zzz')).toEqual({ message: 'no webhook is named "zzz"; existing names: a' })
   })
 
   it('tells each missing name by itself, also the second time', () => {
-    const all = ['one', 'two', 'one'].map((name) => directory.byName('webhook', name))
+    const all = ['one', 'two', 'one'].map((name) => nameIndex.byName('webhook', name))
     expect(all).toEqual(['one', 'two', 'one'].map((name) => ({ message: `no webhook is named "${name}"` })))
-    expect(directory.byName('source', 'one')).toEqual({ message: 'no source is named "one"; existing names: Logs' })
+    expect(nameIndex.byName('source', 'one')).toEqual({ message: 'no source is named "one"; existing names: Logs' })
   })
 
   it('knows an id by its kind', () => {
-    expect(directory.byId('dashboard', 'd1')).toEqual({ id: 'd1' })
-    expect(directory.byId('source', 'd1')).toEqual({ message: 'source d1 does not exist' })
-    expect(directory.byId('savedSearch', 'd1')).toEqual({ message: 'saved search d1 does not exist' })
+    expect(nameIndex.byId('dashboard', 'd1')).toEqual({ id: 'd1' })
+    expect(nameIndex.byId('source', 'd1')).toEqual({ message: 'source d1 does not exist' })
+    expect(nameIndex.byId('savedSearch', 'd1')).toEqual({ message: 'saved search d1 does not exist' })
   })
 
   it('finds the name for any id, including those of tiles', () => {
-    expect(['d1', 't1', 't2', 's1', 'l', 'x', 'nobody', 5].map(directory.nameOf)).toEqual([
+    expect(['d1', 't1', 't2', 's1', 'l', 'x', 'nobody', 5].map(nameIndex.nameOf)).toEqual([
       'Shop',
       'Errors',
       undefined,

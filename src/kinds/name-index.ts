@@ -39,7 +39,7 @@ export interface Named {
   readonly kind?: string | null | undefined
 }
 
-type DirectoryLists = Readonly<Partial<Record<Exclude<ReferableKind, 'dashboard'>, readonly Named[] | undefined>>> & {
+type NameIndexLists = Readonly<Partial<Record<Exclude<ReferableKind, 'dashboard'>, readonly Named[] | undefined>>> & {
   readonly dashboard?: readonly (Named & { readonly tiles: readonly Named[] })[]
 }
 
@@ -52,21 +52,21 @@ export interface Planned extends Named {
   readonly stored: Named | undefined
 }
 
-export interface Directory {
+export interface NameIndex {
   /** Finds the object with this name for which `fits` is true. */
   byName(kind: ReferableKind, name: string, fits?: (one: Named) => boolean): Lookup
   byId(kind: ReferableKind, id: string): Lookup
   /** The name of the object or tile with this id; undefined for an unknown id. */
   nameOf(id: unknown): string | undefined
   all(kind: ReferableKind): readonly Named[]
-  /** The directory after the plan: declared objects have the names that their files give them. */
-  withPlanned(kind: ReferableKind, planned: readonly Planned[]): Directory
-  withoutNames(objects: readonly Named[]): Directory
+  /** The index after the plan: declared objects have the names that their files give them. */
+  withPlanned(kind: ReferableKind, planned: readonly Planned[]): NameIndex
+  withoutNames(objects: readonly Named[]): NameIndex
 }
 
 const labels: Readonly<Record<ReferableKind, string>> = { ...kindLabels, connection: 'connection' }
 
-export function createDirectory(lists: DirectoryLists): Directory {
+export function createNameIndex(lists: NameIndexLists): NameIndex {
   const { dashboard = [], savedSearch = [], source = [], webhook = [], connection = [] } = lists
   const tiles = dashboard.flatMap(({ id, tiles: own }) =>
     own.flatMap((tile) => [tile, { id: placeOfTile(String(id), tile.id), name: tile.name }]),
@@ -78,7 +78,7 @@ function toDirectory(
   all: Readonly<Record<ReferableKind, readonly Named[]>>,
   tiles: readonly Named[],
   unnamed: ReadonlySet<Named>,
-): Directory {
+): NameIndex {
   const names = new Map<unknown, string>()
   for (const { id, name } of [...Object.values(all).flat(), ...tiles]) if (name) names.set(id, name)
   const indexes = new Map(Object.entries(all).map(([kind, things]) => [kind, toIndex(things, unnamed)]))
