@@ -166,7 +166,7 @@ function creditHeadline(result: Credits) {
   const { remainingCredits, trialCredits, daysLeft, creditUnit } = result
   if (remainingCredits === undefined)
     return [trusted(trialCredits === undefined ? 'No prepaid credits' : `No prepaid credits, ${formatMoney(trialCredits)} trial credits`)]
-  const lasting = daysLeft === undefined ? '' : `, enough for ${durationWords(daysLeft, result)}`
+  const lasting = daysLeft === undefined ? '' : `, for ${durationWords(daysLeft, result)}`
   return [trusted(`${amountWords(remainingCredits, creditUnit)} of prepaid credits remain${lasting}`)]
 }
 

@@ -53,8 +53,9 @@ function splitTitle(block: Block, _: number, blocks: readonly Block[]): readonly
   if (end === undefined) return [{ ...block, line, reason: undefined }]
   const rest = sliceLine(line, end.index + end[0].length)
   const text = toPlainText(rest).replace(/… \(\d+ more characters\)$/, '')
+  const below = /^\([^()]*\)$/.test(text) ? sliceLine(rest, 1, text.length - 1) : rest
   const isListed = blocks.some((one) => one.kind === 'diagnostics' && one.diagnostics.some(({ message }) => message.includes(text)))
-  return [{ ...block, line: sliceLine(line, 0, end.index), reason: undefined }, ...(isListed ? [] : [paragraph(startSentence(rest))])]
+  return [{ ...block, line: sliceLine(line, 0, end.index), reason: undefined }, ...(isListed ? [] : [paragraph(startSentence(below))])]
 }
 
 const startSentence = (line: Line): Line =>

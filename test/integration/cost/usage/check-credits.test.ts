@@ -65,7 +65,7 @@ describe('a report of credits', () => {
     expect(ran.outputs).toMatchObject({ 'remaining-credits': '185', 'days-left': '15' })
     const [verdict] = ran.blocks
     expect(verdict?.kind === 'verdict' && toPlainText(verdict.line)).toContain(
-      `185.00 CHC of prepaid credits remain, enough for 15 more days (until ${plainDay(addDays(today, 15))})`,
+      `185.00 CHC of prepaid credits remain, for 15 more days (until ${plainDay(addDays(today, 15))})`,
     )
     expect(textOf(ran)).toContain('CHC (ClickHouse Credits)')
     expect(

@@ -71,7 +71,7 @@ describe('renderMarkdown', () => {
       `### ❌ Service \`${name}\`: it is late (by 2 h, or more)\n\nAnd so${more.text.slice('and so'.length)}`,
     )
     expect(titled(say`Plan for ${name}, environment ${name} (1 to create, 2 to update, 3 to delete)`)).toBe(
-      `### ❌ Plan for \`${name}\`, environment \`${name}\`\n\n(1 to create, 2 to update, 3 to delete)`,
+      `### ❌ Plan for \`${name}\`, environment \`${name}\`\n\n1 to create, 2 to update, 3 to delete`,
     )
     expect(titled(say`Applied to ${name} (1 failed, 2 created): alert ${name}: it is wrong, and so on`)).toBe(
       `### ❌ Applied to \`${name}\` (1 failed, 2 created)\n\nAlert \`${name}\`: it is wrong, and so on`,
