@@ -166,6 +166,13 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
     expect(await ask({ dialect, runSql: answers([], 40_000) }, query)).toMatchObject({ kind: 'rows' })
   })
 
+  it('has its settings after its text, and may find tables empty', async () => {
+    await ask({ dialect, runSql: answers([]) }, { settings: { use_query_condition_cache: 0, emptyTables: ['a.b', "it's.c"] } })
+    const sent = JSON.stringify(started?.requests.at(-1)?.body)
+    const filters = "additional_table_filters = {'a.b': '0', 'it\\'s.c': '0'}"
+    expect(sent).toContain(JSON.stringify(`SELECT 1\nSETTINGS use_query_condition_cache = 0, ${filters}`))
+  })
+
   it('may have no rows', async () => {
     expect(await ask({ dialect, runSql: answers([]) })).toMatchObject({ kind: 'rows', rows: [] })
   })
