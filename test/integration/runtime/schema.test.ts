@@ -65,7 +65,9 @@ describe('watchkeeper schema', () => {
       expect(found.outputs.map(({ field }) => field)).toEqual(Object.keys(operation.output.shape))
       for (const field of ['operation', 'status', 'error', ...Object.keys(operation.output.shape), ...Object.keys(operation.details.shape)])
         expect(found.result.properties).toHaveProperty(field)
-      expect(Object.keys(found.exitCodes).includes(String(exitCodes.partlyApplied))).toBe(operation.effect === 'write')
+      const isPossible = (code: number): boolean => Object.hasOwn(found.exitCodes, code)
+      expect(isPossible(exitCodes.partlyApplied)).toBe(operation.effect === 'write')
+      expect(isPossible(exitCodes.denied)).toBe(operation.scope !== 'none')
     }))
 
   it('describes one operation, with the variables of the common inputs', async () => {

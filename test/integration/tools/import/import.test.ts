@@ -556,5 +556,7 @@ describe('import of a dashboard in the form of the API', () => {
       expect([exitCode, stdout]).toEqual([2, expect.stringContaining(what)])
       expect(stdout).not.toContain('unknown field')
     }
+    await writeFile(path, '{ name: A, threshold: 1 }')
+    expect((await runCliInside(['validate'], { directory })).stdout).toContain('"threshold" is an unknown field')
   })
 })

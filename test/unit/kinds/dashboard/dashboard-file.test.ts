@@ -97,6 +97,13 @@ describe('the spelling of a dashboard', () => {
   })
 })
 
+it('counts only rows with a name, of which a dashboard has fifty', () => {
+  const rows = Array.from({ length: 60 }, (_, i) => ({ ...(i < 50 && { name: `R ${i}` }), tiles: [] }))
+  expect(readValue({ dashboards: { d: { name: 'D', rows } } }).diagnostics.map(({ message }) => message)).not.toContainEqual(
+    expect.stringContaining('rows with a name'),
+  )
+})
+
 describe('a wrong layout', () => {
   const tile = (fields: object) => ({ tiles: [{ name: 'A', ...fields }] })
 

@@ -259,6 +259,18 @@ describe('the alerts of SLOs in the product', () => {
       }
     expect(sent).toBeGreaterThan(2_500)
   })
+
+  it('have no value for a group without events, and one for a group with a single event', () => {
+    const query = sloQueries().get('groups-99.page-1h')
+    if (query === undefined || 'reason' in query) throw new Error('no query')
+    const row = (group: string, hours: number): SeriesRow => ({
+      ...{ startMs: weekStartMs + hours * hourMs, group, groupValues: [group] },
+      numbers: new Map([[0, 1]]),
+    })
+    const range = { fromMs: weekStartMs + 4 * hourMs, untilMs: weekStartMs + 4 * hourMs + lengthOf(query) }
+    const read = query.read([row('one', 4), row('gone', 1)], range)
+    expect('values' in read && [...read.values.values()].flat().map(({ group }) => group)).toEqual(['one'])
+  })
 })
 
 function sloQueries(): ReadonlyMap<string, BacktestQuery | Refusal> {
