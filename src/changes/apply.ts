@@ -351,8 +351,10 @@ function judgeWhole(result: Applied): Verdict {
   const verdict = judgeDiagnostics(result.diagnostics)
   // A run that only leaves objects as they are is one for a person, as in a plan.
   if (verdict.status !== 'fail' || (!result.changed && errorsIn(result.diagnostics).every(isAboutHeld))) return verdict
-  const errors = errorsIn(result.diagnostics).map(({ message }) => untrustedSentence(message))
-  return { status: 'error', reasons: listAtMost(errors, 1, (count) => say`${count} more`), ...exitFor(result) }
+  const others = errorsIn(result.diagnostics).filter((one) => !isAboutHeld(one))
+  const errors = others.map(({ message }) => untrustedSentence(message))
+  const reasons = errors.length === 0 ? verdict.reasons : listAtMost(errors, 1, (count) => say`${count} more`)
+  return { status: 'error', reasons, ...exitFor(result) }
 }
 
 const firstLine = (text = '') => text.split('\n', 1)[0] ?? ''

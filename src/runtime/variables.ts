@@ -47,7 +47,7 @@ function describeUnread(variable: string, name: string) {
   const dropped = whyDropped(name)
   if (dropped !== undefined) return dropped
   // A shorter word resembles too many names.
-  const meant = name.length < 5 ? undefined : meantName(name, knownNames)
+  const meant = knownNames.includes(name) ? name : name.length < 5 ? undefined : meantName(name, knownNames)
   if (meant === undefined) return undefined
   if (variableNames.includes(meant)) return `unknown variable; did you mean ${toEnvironmentName(meant)}?`
   const rule = 'only common inputs have a variable'

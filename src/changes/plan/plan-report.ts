@@ -47,6 +47,8 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
 
 export const maxSharing = 20
 
+const keyOf = (subject: string): string => subject.replace(/^\w+\./, '')
+
 const adoptEntry = /[\w-]+@[\w.]+\.files\b/g
 
 /** An object's key, its value of `adopt`, and its name and id in the service are not part of a cause. */
@@ -54,7 +56,7 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
   const groups = Map.groupBy(diagnostics, (one) => {
     const [subject, rest] = splitSubject(one)
     const [object, id = ''] = /"(?:[^"]|"(?! ))*" \(([0-9a-f]{24})\)/.exec(rest) ?? ['']
-    const own = [object, adoptEntry, id, subject, `key=${subject.replace(/^\w+\./, '')}`]
+    const own = [object, adoptEntry, id, subject, `key=${keyOf(subject)}`]
     const cause = own.reduce<string>((text, part) => text.replaceAll(part, ''), rest)
     return subject === '' ? one : [one.rule, one.severity, cause].join()
   })
@@ -64,7 +66,9 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
     if (first === undefined || !shared.includes(group)) return group
     const [subject, rest] = splitSubject(first)
     const names = others.map((other) => splitSubject(other)[0])
-    return [{ ...first, message: `${subject}, and ${names.length} more like it (${namesAtMost(maxSharing, names)})${rest}` }]
+    const keys = [subject, ...names].map(keyOf).join(',')
+    const shown = rest.replace(`key=${keyOf(subject)}`, `key=${keys}`)
+    return [{ ...first, message: `${subject}, and ${names.length} more like it (${namesAtMost(maxSharing, names)})${shown}` }]
   }
   const entries = shared
     .flat()
@@ -304,7 +308,8 @@ const foldEntries = (title: string, objects: readonly PlannedObject[]): readonly
 
 /** Queries of a dashboard that follow what the file says about the SLO, which its other fields show. */
 function sqlOfSlo({ madeFrom, origin, fields }: PlannedObject) {
-  const sql = madeFrom !== undefined && origin === 'files' ? fields.filter(({ path }) => path.endsWith('.sqlTemplate')) : []
+  const sql =
+    madeFrom !== undefined && (origin === 'files' || origin === 'decided') ? fields.filter(({ path }) => path.endsWith('.sqlTemplate')) : []
   return sql.length < fields.length ? sql : []
 }
 

@@ -67,7 +67,7 @@ const object = z.object({
     .enum(origins)
     .optional()
     .describe(
-      'What changed since the last apply, or since `pull` for an object that was never applied: the files, the service, both, or only what the object refers to or a secret (`references`). `unknown`: the marker does not tell.',
+      'What changed since the last apply, or since `pull` for an object that was never applied: the files, the service, both, or only what the object refers to or a secret (`references`). `decided`: `adopt` of the file says that the file counts. `unknown`: the marker does not tell.',
     ),
   takeover: z
     .enum(takeovers)

@@ -142,7 +142,9 @@ function forecastReasons(result: Credits, { minDaysLeft }: CreditsInput): readon
   }
   const { expected } = forecast.daysLeft
   if (expected >= minDaysLeft) return []
-  const line = trusted(`Prepaid credits last for ${durationWords(expected, result)}. The minimum is ${plural(minDaysLeft, 'day')}.`)
+  const line = trusted(
+    `Prepaid credits last for less than the minimum of ${plural(minDaysLeft, 'day')}: for ${durationWords(expected, result)}.`,
+  )
   return [{ level: 'fail', line: [line], cause: say`prepaid credits run out too soon`, isShort: true }]
 }
 

@@ -17,13 +17,17 @@ export const takeovers = ['unmanaged', 'renamed', 'other-project'] as const
 
 export type Takeover = (typeof takeovers)[number]
 
-/** What changed since the base: a side, both, or only what the files refer to or a secret. `unknown`: the marker has no base. */
-export const origins = ['files', 'service', 'both', 'references', 'unknown'] as const
+/**
+ * What changed since the base: a side, both, or only what the files refer to or a secret. `decided`: whatever changed, `adopt` of the file
+ * decides for it. `unknown`: the marker has no base.
+ */
+export const origins = ['files', 'service', 'both', 'references', 'decided', 'unknown'] as const
 
 export type Origin = (typeof origins)[number]
 
 export function spellOrigin(origin: Origin, since: string): string {
   if (origin === 'unknown') return 'differs, and whether the service changed is not known'
+  if (origin === 'decided') return 'adopt decides for the file'
   if (origin === 'references') return 'changed in what it refers to, or a secret'
   return `changed in ${origin === 'both' ? 'both, the files and the service,' : `the ${origin}`} since ${since}`
 }

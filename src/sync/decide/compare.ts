@@ -218,7 +218,7 @@ function planUpdate(pair: ExistingPair, compared: ComparedObject, decision: Deci
     stored: found.stored,
     takeover: isTracked ? undefined : takeover?.reason,
     ...(isTracked && { isTracked }),
-    origin,
+    origin: isDecided && origin === 'files' ? 'decided' : origin,
     ...(isDecided && { isDecided }),
     notes: [isTracked ? undefined : takeover?.note, again].filter((note) => note !== undefined),
     fields: inFileOrder(named(fields, context.nameOf), common.desired),

@@ -12,7 +12,17 @@ import { causeOf, inputError } from '../../platform/core/errors.ts'
 import { shellQuote } from '../../platform/core/text.ts'
 import type { Files } from '../../platform/operation/files.ts'
 import type { Context } from '../../platform/operation/operation.ts'
-import { type Change, type Create, declaredBy, isHeld, isTakeover, type Plan, type Update, type Write } from '../decide/change.ts'
+import {
+  type Change,
+  type Create,
+  declaredBy,
+  isHeld,
+  isTakeover,
+  type Plan,
+  spellOrigin,
+  type Update,
+  type Write,
+} from '../decide/change.ts'
 import { type PlanOptions, planForServer } from '../decide/decide.ts'
 import { isAboutHeld } from '../decide/hold.ts'
 import { nameInstances } from '../declarations/declarations.ts'
@@ -163,12 +173,12 @@ const usesConnections = (one: Declared): boolean =>
   (isOf('dashboard')(one) &&
     one.value.tiles.some(({ config }) => config !== undefined && 'configType' in config && config.connectionId === undefined))
 
-/** `alerts.slow: update of 65f…, changed in the files: threshold, note`. */
+/** `alerts.slow: update of 65f…, changed in the files since the last apply: threshold, note`. */
 function describeDecision(change: Change): string {
   const { kind, key, action, id, fields } = change
   const origin = 'origin' in change ? change.origin : undefined
   const paths = fields.map(({ path }) => path).join(', ')
-  const where = origin === undefined ? '' : `, changed in the ${origin}`
+  const where = origin === undefined ? '' : `, ${spellOrigin(origin, 'the last apply')}`
   return [
     `${addressOf({ kind, key })}: ${action}${id === undefined ? '' : ` of ${id}`}${where}${paths === '' ? '' : `: ${paths}`}`,
     ...(isHeld(change) ? [change.reason, ...change.remedies] : []),

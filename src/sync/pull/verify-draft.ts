@@ -252,7 +252,7 @@ export const instantiatedDifferences = ({ objects }: Draft): readonly Diagnostic
 export function replacedEdits({ objects }: Draft, { changes }: Plan): readonly Diagnostic[] {
   const updated = new Set(objects.flatMap((one) => (one.outcome === 'updated' && one.mayDiffer === undefined ? [addressOf(one)] : [])))
   return changes.flatMap((change) => {
-    const isEdited = 'origin' in change && (change.origin === 'files' || change.origin === 'both')
+    const isEdited = 'origin' in change && ['files', 'both', 'decided'].some((one) => one === change.origin)
     if (!isEdited || !updated.has(addressOf(change)) || change.location === undefined) return []
     const paths = change.fields.map(({ path }) => path).join(', ')
     const message = `${addressOf(change)}: the file was changed and never applied, and pull replaced its values (${paths}). To keep them, undo this change of the file`

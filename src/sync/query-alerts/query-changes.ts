@@ -94,6 +94,7 @@ const besideDashboard = {
   service: 'both',
   both: 'unknown',
   references: 'files',
+  decided: 'files',
   unknown: 'files',
 } as const satisfies Record<Origin, Origin>
 

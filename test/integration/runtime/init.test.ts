@@ -169,7 +169,9 @@ it('init with the profile of a self-hosted server writes the workflows for one, 
   const env = { WATCHKEEPER_PROFILE: 'hyperdx' }
   expect(await init(['drift', 'cost-gate'], env)).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('cost-gate: this kit is for ClickHouse Cloud; run init for it without WATCHKEEPER_PROFILE'),
+    stderr: expect.stringContaining(
+      'cost-gate: this kit is for ClickHouse Cloud; for a self-hosted server, choose from self-hosted, drift,',
+    ),
   })
   expect((await init(['drift'], env)).stdout).toMatch(/workflows\/.*drift.yml +written/)
   expect(read('.github/workflows/watchkeeper-self-hosted-drift.yml')).toBe(example('workflows/self-hosted-drift.yml'))

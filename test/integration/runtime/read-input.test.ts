@@ -52,6 +52,8 @@ describe('wrong input', () => {
       'WATCHKEEPER_MAX_DELETES',
       /^WATCHKEEPER_MAX_DELETES: is not read, .*; remove it, and set the input max-deletes where an operation needs it$/,
     ],
+    // A short name resembles too many, and its own is one.
+    ['WATCHKEEPER_ENV', /^WATCHKEEPER_ENV: is not read, .*; remove it, and set the input env where/],
     ['WATCHKEEPER_BUGET', /^WATCHKEEPER_BUGET: unknown variable; did you mean the input budget\? It has no variable, because only common/],
     ['WATCHKEEPER_MAX_DELETE', /^WATCHKEEPER_MAX_DELETE: unknown variable; did you mean the input max-deletes\?/],
     ['WATCHKEEPER_FORECAST', /^WATCHKEEPER_FORECAST: unknown variable; did you mean the input forecast-budget\?/],

@@ -127,7 +127,7 @@ describe('the report of a plan', () => {
     })
     const [one, two, three] = [held('a', 'A', 'a'.repeat(24)), held('b', 'B "b"', 'b'.repeat(24)), held('c', 'C', 'c'.repeat(24))]
     const shown = (...diagnostics: Result['diagnostics']) => linesOf(plan, resultOf([], { diagnostics })).map((line) => line.slice(20))
-    const own = `the alert "A" (${'a'.repeat(24)}) differs. Set adopt to ${'a'.repeat(24)}, or pull --select key=a  (syntax)`
+    const own = `the alert "A" (${'a'.repeat(24)}) differs. Set adopt to ${'a'.repeat(24)}, or pull --select key=a,b,c  (syntax)`
     expect(shown(one, two, three)).toEqual([`alerts.a, and 2 more like it (alerts.b, alerts.c): ${own}`])
     expect(shown(one, two)).toHaveLength(2)
     const inEnvironment = ['a', 'b', 'c'].map((key) => ({
@@ -178,6 +178,8 @@ describe('the report of a plan', () => {
       'All fields of alert new: see the summary of the run',
     ])
     expect(renderMarkdown(composeBlocks(plan.report(result).blocks))).toContain('+     name: Errors')
+    const decided = object('old', { action: 'update', origin: 'decided', fields: [{ path: 'threshold', before: 1, after: 2 }] })
+    expect(linesOf(plan, resultOf([decided]))).toContain('    # adopt decides for the file')
   })
 
   it('folds the queries that follow the declaration of an SLO, and no others', () => {

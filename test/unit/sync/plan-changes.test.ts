@@ -375,7 +375,7 @@ describe('taking over', () => {
     const [, entry] = /set adopt to (\S+\.files)/.exec(messagesOf(held).join('\n')) ?? []
     const decided = only({ ...errors, ...words, adopt: entry })
     const plan = planOf(decided, storedObjects)
-    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: 'files' })
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'update', id: 'x', takeover: 'unmanaged', origin: 'decided' })
     expect(plan.diagnostics).toEqual([])
     const later = remoteStateWith({ ...applied, alert: [{ ...there, note: 'by hand' }] })
     expect(planOf(decided, later).changes.at(-1)).toMatchObject({ action: 'held', isError: true })

@@ -35,6 +35,8 @@ export async function runInit(words: readonly string[], { directory, script, env
   return exitCodes.ok
 }
 
+const selfHostedKits = kits.flatMap(({ name, selfHosted }) => (selfHosted === undefined ? [] : [name]))
+
 const kitList = [
   'Kits are workflows for GitHub, and files for them:',
   '',
@@ -44,7 +46,7 @@ const kitList = [
   '  watchkeeper init plan-and-apply drift',
   '',
   'For a self-hosted server, choose from these. The other kits are for ClickHouse Cloud:',
-  `  watchkeeper init ${kits.flatMap(({ name, selfHosted }) => (selfHosted === undefined ? [] : [name])).join(' ')}`,
+  `  watchkeeper init ${selfHostedKits.join(' ')}`,
   '',
   'https://github.com/watchkeeper/watchkeeper/blob/main/docs/self-hosted.md#in-a-github-workflow',
   '',
@@ -62,14 +64,16 @@ function requireKits(words: readonly string[]): readonly Kit[] {
 
 /** Refuses a kit that needs ClickHouse Cloud beside the kit, or the profile, of a self-hosted server. */
 function filesOf(chosen: readonly Kit[], env: Variables): readonly KitFile[] {
-  const variable = toEnvironmentName('profile')
-  const isForServer = env[variable] === 'hyperdx'
+  const isForServer = env[toEnvironmentName('profile')] === 'hyperdx'
   if (!isForServer && !chosen.some(({ name }) => name === 'self-hosted')) return chosen.flatMap(({ files }) => files)
   const others = chosen.filter(({ selfHosted }) => selfHosted === undefined)
   if (others.length > 0)
     throw new InputError(
       others.map(({ name }) =>
-        inputDiagnostic(name, `this kit is for ClickHouse Cloud; run init for it without ${isForServer ? variable : 'self-hosted'}`),
+        inputDiagnostic(
+          name,
+          `this kit is for ClickHouse Cloud; ${isForServer ? `for a self-hosted server, choose from ${selfHostedKits.join(', ')}` : 'run init for it without self-hosted'}`,
+        ),
       ),
     )
   return chosen.flatMap(({ selfHosted = [] }) => selfHosted)

@@ -185,7 +185,7 @@ describe('a limit', () => {
     [
       { 'min-days-left': '11' },
       'fail',
-      /^Prepaid credits last for 10 more days \(until .*\)\. The minimum is 11 days\. Buy credits, or lower the use: watchkeeper usage-cost shows what costs most\. If less is enough, lower min-days-left\.$/,
+      /^Prepaid credits last for less than the minimum of 11 days: for 10 more days \(until .*\)\. Buy credits, or lower the use: watchkeeper usage-cost shows what costs most\. If less is enough, lower min-days-left\.$/,
     ],
   ])('%o: %s', async (inputs, status, reason) => {
     fill({ left: 105 })

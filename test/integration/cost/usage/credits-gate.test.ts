@@ -18,7 +18,9 @@ describe('the check of credits', () => {
     const limits = { 'min-days-left': '3000', reports: 'html=credits.html' }
     const action = await runAsAction({ inputs: { ...inputs(), ...limits }, secrets })
     expect([action.exitCode, commandsOf(action)]).toEqual([1, ['error']])
-    expect(action.summary).toMatch(/^### ❌ Prepaid credits last for \d+ more days \(until .*\)\.\n\nThe minimum is 3000 days\.\n/)
+    expect(action.summary).toMatch(
+      /^### ❌ Prepaid credits last for less than the minimum of 3000 days\n\nFor \d+ more days \(until .*\)\.\n/,
+    )
     expect(action.outputs.get('remaining-credits')).toBe('2620')
     expect(action.outputs.get('status')).toBe('fail')
     const { operation: _, ...given } = inputs()
