@@ -113,9 +113,12 @@ function whoActs(object: PlannedObject, result: PlanResult) {
   if (action === 'create') {
     const only = say`Only in the files. Apply creates it`
     const isRemovable = isInFile(object) && object.kind !== 'source' && result.environment === undefined
-    return isRemovable
+    if (!isRemovable) return only
+    // Otherwise the list may be wrong, and pull removes nothing because of it.
+    const hasOthers = result.objects.some(({ kind, file, id }) => kind === object.kind && file !== undefined && id !== undefined)
+    return hasOthers
       ? say`${only}. If someone deleted it, pull with ${trusted(spellInput('only', 'drifted-or-deleted'))} deletes it in the files, too`
-      : only
+      : say`${only}. If someone deleted it on purpose, remove its declaration: pull does not, because the service has no declared object of its kind`
   }
   if (action === 'delete') return say`In no file. Apply with ${trusted(spellInput('prune'))} deletes it`
   if (action === 'release') return say`In no file. Apply removes its marker, and keeps it`

@@ -188,7 +188,8 @@ async function findIn(
   project: string,
 ): Promise<FoundDeclarations> {
   const paths = [...texts.keys()].sort()
-  const files: Files = { ...context.files, find: async () => ({ paths, skipped: [] }), read: async (path) => texts.get(path) ?? '' }
+  const find: Files['find'] = async (globs, input) => (input === 'env' ? context.files.find(globs, input) : { paths, skipped: [] })
+  const files: Files = { ...context.files, find, read: async (path) => texts.get(path) ?? '' }
   return findDeclarations(paths, { ...context, files, lintSettings: { ...context.lintSettings, ...adviceOff } }, { project })
 }
 

@@ -77,7 +77,9 @@ export async function readInput(request: RunRequest, files: Files) {
     // A config file that is not read may have the missing settings.
     const above = all.some(isMissingInput) ? await files.configAbove() : undefined
     const advice = above === undefined ? [] : [inputDiagnostic('config', `${above} is not read; run the command in its directory`)]
-    throw new InputError([...firstOfEach(all).map((one) => explainEmpty(one, request)), ...advice])
+    const { adviseOnEnvironment } = await import('../sync/declarations/environment.ts')
+    const elsewhere = Object.hasOwn(shape, 'env') ? await adviseOnEnvironment('the id', files, settings.environment) : ''
+    throw new InputError([...firstOfEach(all).map((one) => withAdvice(explainEmpty(one, request), elsewhere)), ...advice])
   }
   const complete = settings.values as Settings // A value that is missing or wrong is a diagnostic.
   return {
@@ -128,6 +130,10 @@ function checkInputNames(name: OperationName, shape: Shape, request: RunRequest)
     ),
   ]
 }
+
+/** An id that is set beside an environment would contradict its file. */
+const withAdvice = (one: Diagnostic, elsewhere: string): Diagnostic =>
+  isMissingInput(one) && /^(?:organization|service)-id$/.test(one.location.file) ? { ...one, message: one.message + elsewhere } : one
 
 /** GitHub passes a secret, a variable or an input that does not exist as the same empty text. */
 function explainEmpty(one: Diagnostic, { inputs, env, isAction = false }: RunRequest): Diagnostic {

@@ -144,7 +144,7 @@ export function judgePull(result: PullResult): Verdict {
 }
 
 export function pullHeadline(result: PullResult): Line {
-  const { added, updated, removed, filesWritten, notExportable, unmet, objects } = result
+  const { added, updated, removed, filesWritten, notExportable, unmet, objects, complete } = result
   if (isStopped(result)) return say`Nothing was pulled${forProject(result)}`
   if (filesWritten > 0) {
     const parts = Object.entries({ added, updated, removed }).filter(([, count]) => count > 0)
@@ -157,7 +157,7 @@ export function pullHeadline(result: PullResult): Line {
   }
   if (objects.length === 0)
     return say`Nothing to pull${forProject(result)}: ${unmet === '' ? trusted('the service has no objects of these kinds') : `no object has ${unmet}`}`
-  return say`Nothing to pull${forProject(result)}: no file changes`
+  return say`Nothing to pull${forProject(result)}: ${trusted(complete ? 'no file changes' : 'a list of the service may be incomplete')}`
 }
 
 /** Unchanged objects, and those of other projects, are only counted. */

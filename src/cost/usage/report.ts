@@ -81,10 +81,12 @@ function limitReasons(result: UsageResult): readonly Reason[] {
     ...result.budgets.map((one) => ({ ...one, what: say`budget ${one.name}`, title: say`Budget ${one.name}` })),
     ...(ahead && !isSaid ? [ahead] : []),
   ]
-  return limits.flatMap((limit) => describeLimit(limit, unit, toDate).map((reason) => withWaiver(reason, limit)))
+  // What happened comes before what is expected.
+  const inOrder = limits.toSorted((a, b) => Number(b.limitStatus === 'exceeded') - Number(a.limitStatus === 'exceeded'))
+  return inOrder.flatMap((limit) => describeLimit(limit, unit, toDate).map((reason) => withWaiver(reason, limit)))
 }
 
-/** What happened comes before what is expected. Empty for a limit that is kept. Data quality issues have reasons of their own. */
+/** Empty for a limit that is kept. Data quality issues have reasons of their own. */
 function describeLimit(judged: JudgedLimit, unit: string, reference: Day): readonly Reason[] {
   const { what, title, used, limit, warnAbove, limitStatus, isForecastAbove, isForecastMissing, forecast } = judged
   if (limitStatus === 'exceeded' && limit !== undefined)

@@ -12,6 +12,8 @@ export interface InterpolateOptions {
   readonly isText?: (path: ValuePath) => boolean
   readonly instance?: InstanceScope | undefined
   readonly room: ExpansionBudget
+  /** After the advice to set a variable: where else it can be set. */
+  readonly elsewhere?: string
 }
 
 /** Counts down what may still be inserted; negative once it was exceeded. */
@@ -104,7 +106,7 @@ function evaluateInstance(name: string, instance: InstanceScope | undefined): Ev
 const namedSecret = 'A webhook names a variable of the process, such as urlFrom: WEBHOOK_ONCALL_URL'
 
 // A file in a pull request must not send credentials anywhere, even those that were passed by mistake.
-function evaluateVariable(inside: string, name: string | undefined, { variable, instance }: InterpolateOptions): Evaluated {
+function evaluateVariable(inside: string, name: string | undefined, { variable, instance, elsewhere = '' }: InterpolateOptions): Evaluated {
   if (name === undefined) {
     if (/^secrets?\./.test(inside))
       return { message: `\${{ ${quote(inside)} }} is not supported; files contain no secrets. ${namedSecret}` }
@@ -119,7 +121,7 @@ function evaluateVariable(inside: string, name: string | undefined, { variable, 
   if (name.startsWith(fileVariablePrefix))
     return { message: `${text} has the prefix of the variable; write \${{ env.${name.slice(fileVariablePrefix.length) || 'NAME'} }}` }
   if (mayBeCredential(name)) return { message: `${text} may hold a credential, which is never inserted into a file` }
-  return { message: `${text} is not set; set ${fileVariablePrefix}${name}` }
+  return { message: `${text} is not set; set ${fileVariablePrefix}${name}${elsewhere}` }
 }
 
 function interpolateText(text: string, options: InterpolateOptions, path: ValuePath, report: (message: string) => void): unknown {

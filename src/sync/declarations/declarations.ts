@@ -49,8 +49,8 @@ export const readingRules = {
   ...instanceRules,
 } as const satisfies Rules
 
-export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment) {
-  const options = { variable, room: newRoom() }
+export function createReader(variable: InterpolateOptions['variable'], environment?: NamedEnvironment, elsewhere = '') {
+  const options = { variable, room: newRoom(), elsewhere }
   const combine = (read: readonly Declarations[]): Declarations => {
     const all = merge(read)
     const declared = [...all.objects, ...all.broken]
@@ -105,13 +105,13 @@ function withoutConsequences(unset: readonly Diagnostic[], diagnostics: readonly
 }
 
 /** All variables are set in the same place. */
-function mergeUnset(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function mergeUnset(diagnostics: readonly Diagnostic[], { elsewhere = '' }: InterpolateOptions): readonly Diagnostic[] {
   const variableIn = ({ rule, message }: Diagnostic): string | undefined =>
-    rule === 'variable' ? / is not set; set (\w+)$/.exec(message)?.[1] : undefined
+    rule === 'variable' ? / is not set; set (\w+)/.exec(message)?.[1] : undefined
   const names = [...new Set(diagnostics.flatMap((one) => variableIn(one) ?? []))]
   const first = diagnostics.find((one) => variableIn(one) !== undefined)
   if (first === undefined || names.length < 2) return diagnostics
-  const message = `${names.length} variables of this file are not set; set ${names.join(', ')}`
+  const message = `${names.length} variables of this file are not set; set ${names.join(', ')}${elsewhere}`
   return diagnostics.flatMap((one) => (one === first ? [{ ...one, message }] : variableIn(one) === undefined ? [one] : []))
 }
 
@@ -131,7 +131,7 @@ function readFile({ path, text }: SourceFile, options: InterpolateOptions, envir
   }
   const { value, unset } = fillIn(reading, [], options)
   const read = readSections({ ...reading, value }, environment)
-  return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics)) }
+  return { ...read, diagnostics: mergeUnset(withoutConsequences(unset, read.diagnostics), options) }
 }
 
 function readSections(document: ReadDocument, environment: NamedEnvironment | undefined): Declarations {

@@ -6,15 +6,16 @@ import { credentialIn, mayBeCredential } from '../../platform/core/credentials.t
 import { type Diagnostic, diagnosticOf, formatLocation, type Rules } from '../../platform/core/diagnostics.ts'
 import { whyDropped } from '../../platform/core/dropped-names.ts'
 import { InputError, inputError } from '../../platform/core/errors.ts'
+import { spellInput } from '../../platform/core/input-spelling.ts'
 import { isMapping } from '../../platform/core/keys.ts'
 import { type Line, say } from '../../platform/core/line.ts'
 import { didYouMean, toCamel, variableName } from '../../platform/core/names.ts'
-import { quote, quoteLong } from '../../platform/core/text.ts'
+import { andMore, quote, quoteLong } from '../../platform/core/text.ts'
 import { type ReadDocument, readDocument, type ValuePath } from '../../platform/documents/document.ts'
 import { hasExpression } from '../../platform/documents/expressions.ts'
 import { ownValue, valueAt } from '../../platform/documents/schema.ts'
 import { schemaDiagnostics, schemaRules } from '../../platform/documents/validate.ts'
-import type { Files } from '../../platform/operation/files.ts'
+import type { Files, FoundFiles } from '../../platform/operation/files.ts'
 import { fileSettings, notInRepository, settingsSchema } from '../../platform/operation/inputs.ts'
 import type { NamedEnvironment } from '../../platform/operation/operation.ts'
 
@@ -68,7 +69,7 @@ export interface CommonTarget {
 /** Undefined for a text that is not a name. Throws an InputError. `common` has the target of environments whose files have none. */
 export async function readEnvironment(name: string, files: Files, common: CommonTarget): Promise<NamedEnvironment | undefined> {
   if (!nameGrammar.test(name)) return undefined
-  const { paths } = await files.find([`${directory}/*.{yml,yaml,json}`], 'env')
+  const { paths } = await findEnvironments(files)
   const [path, second] = paths.filter((one) => environmentNameOf(one) === name)
   if (path === undefined) {
     await files.demandCheckout('env')
@@ -82,6 +83,16 @@ export async function readEnvironment(name: string, files: Files, common: Common
     if ('value' in document) requireOwnObjects(environment, document, common)
   }
   return environment
+}
+
+const findEnvironments = (files: Files) => files.find([`${directory}/*.{yml,yaml,json}`], 'env')
+
+/** After the advice to set a value: where else it can be set. `field` is that of an environment's file. */
+export async function adviseOnEnvironment(field: string, files: Files, environment: NamedEnvironment | undefined): Promise<string> {
+  if (environment !== undefined) return `, or ${field} in ${environment.path}`
+  const { paths } = await findEnvironments(files).catch((): FoundFiles => ({ paths: [], skipped: [] }))
+  const choices = paths.map(environmentNameOf).flatMap((name) => (nameGrammar.test(name) ? [spellInput('env', name)] : []))
+  return choices.length === 0 ? '' : `, or choose an environment with ${choices.slice(0, 5).join(' or ')}${andMore(choices.length, 5)}`
 }
 
 const environmentNameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1).replace(/\.(?:yml|yaml|json)$/, '')

@@ -10,7 +10,7 @@ import type { Context, Scope } from '../../platform/operation/operation.ts'
 import type { Slo } from '../../signals/slos/expand-slos.ts'
 import { expandQueries } from '../query-alerts/query-alerts.ts'
 import { collapseRepeats, compareLocations, createReader, type Declarations, type DeclaredObjects, nameInstances } from './declarations.ts'
-import { variableIn } from './environment.ts'
+import { adviseOnEnvironment, variableIn } from './environment.ts'
 import { type Incident, readIncidents } from './incidents.ts'
 import { lint } from './lint.ts'
 
@@ -64,7 +64,8 @@ export async function findDeclarations(
     const message = `no file matches ${missing.join(', ')}${reasons.join('')}${advice}`
     throw new InputError([diagnosticOf(findingRules, 'no-files', { file: 'files' }, message)])
   }
-  const reader = createReader(variableIn(environment, files.variable), environment)
+  const elsewhere = await adviseOnEnvironment('variables', files, environment)
+  const reader = createReader(variableIn(environment, files.variable), environment, elsewhere)
   const parts: ReturnType<typeof reader.readFile>[] = []
   let characters = 0
   // One after the other: some systems cannot open a thousand files at once, and a large file takes a second.

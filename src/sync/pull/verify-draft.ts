@@ -214,7 +214,7 @@ export function withEmptiedLists({ changes }: Plan, { incompleteLists }: StoredO
     return declared.length > 0 && declared.every((one) => one.stored === undefined && !('candidates' in one && one.candidates))
   })
   const reason =
-    'has none of the declared objects; if they were deleted on purpose, remove their declarations, or run apply to create them again'
+    'has none of the declared objects, so pull removes no declaration of them; if they were deleted on purpose, remove their declarations, otherwise run apply to create them again'
   return { ...Object.fromEntries(emptied.map((name) => [name, reason])), ...incompleteLists }
 }
 

@@ -129,6 +129,17 @@ describe('drift', () => {
     expect(found.text).toMatch(
       /alert +slow +Only in the files\. Apply creates it\. If someone deleted it, pull with only: drifted-or-deleted deletes it in the files, too/,
     )
+    // An empty list may be a mistake of the server, so pull removes nothing, and drift does not promise that it does.
+    serviceOf(emulator()).alerts = []
+    expect((await drift(first)).text.replaceAll(/\s+/g, ' ')).toContain(
+      'alert errors, alert slow Only in the files. Apply creates it. If someone deleted it on purpose, remove its declaration: pull does not, because the service has no declared object of its kind',
+    )
+    const pulled = await run('pull', first, { only: 'drifted-or-deleted' })
+    expect(pulled.document).toMatchObject({ complete: false, removed: 0 })
+    expect(pulled.reason).toBe('Nothing to pull for shop/drift: a list of the service may be incomplete, 1 warning.')
+    expect(pulled.text.replaceAll(/\s+/g, ' ')).toContain(
+      'the list of alerts has none of the declared objects, so pull removes no declaration of them; if they were deleted on purpose, remove their declarations',
+    )
   })
 
   it('includes orphans, with and without prune', async () => {

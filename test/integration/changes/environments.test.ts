@@ -162,6 +162,26 @@ describe('an input that contradicts the environment', () => {
   })
 })
 
+it('names the environments where a value is missing without one, and the file of the environment with one', async () => {
+  const choice = ', or choose an environment with env: production or env: staging'
+  expect((await run('plan', '')).reason).toBe(`service-id: is missing; set the input or WATCHKEEPER_SERVICE_ID${choice}`)
+  const unset =
+    '4 variables of this file are not set; set WATCHKEEPER_VAR_WEBHOOK, WATCHKEEPER_VAR_STAGE, WATCHKEEPER_VAR_THRESHOLD, WATCHKEEPER_VAR_LIMIT'
+  for (const operation of ['plan', 'pull']) {
+    const { document } = await run(operation, '', { inputs: { 'service-id': demo.services.search } })
+    expect(placed(document), operation).toEqual([expect.stringContaining(`${unset}${choice}`)])
+  }
+  const alone = await invokeText({ inputs: { operation: 'validate' }, files: { [path]: text } })
+  expect(placed(alone.document)).toEqual([expect.stringMatching(new RegExp(`${unset}$`))])
+  const files = { 'environments/staging.yml': staging.replace('  LIMIT: 50\n', '').replace(/service-id.*/, '') }
+  expect(placed((await run('validate', 'staging', { files })).document)).toEqual([
+    expect.stringMatching(/LIMIT \}\} is not set; set WATCHKEEPER_VAR_LIMIT, or variables in environments\/staging\.yml$/),
+  ])
+  expect((await run('plan', 'staging', { files })).reason).toBe(
+    'service-id: is missing; set the input or WATCHKEEPER_SERVICE_ID, or the id in environments/staging.yml',
+  )
+})
+
 it('rejects an unknown environment with the known names', async () => {
   const cases: [string, string][] = [
     ['stagin', 'env: unknown environment "stagin"; did you mean "staging"?; known: production, staging'],

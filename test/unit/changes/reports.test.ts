@@ -522,14 +522,15 @@ describe('the report of drift', () => {
   it('the report of drift has a row for each next step, without objects that stay or only lack the marker', () => {
     const result = resultOf(
       [
-        object('same'),
+        object('same', { id: 'a1', file: 'f.yml' }),
         object('mine', { action: 'adopt' }),
         object('new', { action: 'create' }),
         object('theirs', { action: 'update', origin: 'service' }),
         object('ours', { action: 'update', origin: 'files' }),
         object('too', { action: 'update', origin: 'files' }),
         object('first', { action: 'update' }),
-        object('', { name: 'Gone', action: 'delete' }),
+        object('lone', { kind: 'savedSearch', action: 'create' }),
+        object('', { kind: 'savedSearch', id: 's1', name: 'Gone', action: 'delete' }),
       ],
       { orphans: [{ kind: 'savedSearch', key: 'left', id: 'x', name: 'Left' }] },
     )
@@ -543,7 +544,8 @@ describe('the report of drift', () => {
       ['alert theirs', 'Changed in the service. Apply reverts the change, pull with only: drifted keeps it'],
       ['alert ours, alert too', 'Changed in the files since the last apply. Review the plan, then apply'],
       ['alert first', 'Never applied, or changed since. Review the plan, then apply'],
-      ['alert Gone', 'In no file. Apply with prune deletes it'],
+      ['saved search lone', expect.stringMatching(/: pull does not, because the service has no declared object of its kind$/)],
+      ['saved search Gone', 'In no file. Apply with prune deletes it'],
       ['saved search left', 'In no file. Pull with select: key=KEY adds it, apply with prune deletes it'],
     ])
   })

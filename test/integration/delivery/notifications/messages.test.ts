@@ -67,7 +67,7 @@ describe('a message about a failed check names what failed, the objects, the run
     await applyAndEdit()
     expect(await linesOf({ ...files(), operation: 'drift' }, changed)).toEqual([
       '❌ *Drift:* `acme/shop` has drifted in service `checkout`: 1 to create, 1 to update',
-      '• saved search `mine`: Only in the files. Apply creates it. If someone deleted it, pull with only: drifted-or-deleted deletes it in the files, too',
+      '• saved search `mine`: Only in the files. Apply creates it. If someone deleted it on purpose, remove its declaration: pull does not, because the service has no declared object of its kind',
       '• alert `errors`: Changed in the service. Apply reverts the change, pull with only: drifted keeps it',
       ...ending(`${organization}${service}DAY`),
     ])

@@ -193,6 +193,11 @@ describe('the verdict', () => {
       'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
       'Forecast of 120.00 Credits by 31 Mar exceeds the forecast budget of 100.00 Credits.',
     ])
+    expect(verdictOf({ budgets: [budget({ status: 'fail', forecast, isForecastAbove: true }), above('a')] })).toEqual([
+      'fail',
+      'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
+      'Forecast of 120.00 Credits by 31 Mar exceeds budget shop of 100.00 Credits.',
+    ])
     expect(verdictOf({ budget: decimal(40), budgets: [above('a')] })).toEqual([
       'fail',
       'Budget a exceeded: 101.00 of 100.00 Credits (101%).',
