@@ -158,7 +158,7 @@ export async function findQueryProblems(context: ReviewContext, planned: Plannin
 }
 
 async function whyNotRun(context: ReviewContext) {
-  if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
+  if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether their columns exist'
   return whyNoBacktest(context)
 }
 
