@@ -340,7 +340,6 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const reasons = new Set(alerts.flatMap(({ next }) => ('reason' in next ? next.reason : [])))
   const conclude = (change: Change, query: BacktestQuery, refusal: Refusal) => {
     const { reason, queryError, never, isLate, bounds } = refusal
-    reasons.add(reason)
     if (isLate) {
       late.add(change)
       return []
@@ -371,6 +370,7 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
           found.set(change, { problems, judgement: judged[i] })
           const isOpen = late.has(change) || unknown.has(change) || problems.some(({ severity }) => severity === 'note')
           if (!isOpen) asking.answered.add(change)
+          else if (estimate?.verdict === 'not-estimable') reasons.add(estimate.reason)
         }
       }),
     )
