@@ -180,13 +180,14 @@ export function reportChecks(result: BackupsResult): Report {
   const commands = services.flatMap(({ correction }) => correction ?? [])
   const worst = services.find((check) => check.outcome !== 'unknown' && !isFreshEnough(check))
   const first = services.find(({ needsRestore }) => needsRestore)
-  const command = `watchkeeper verify-restore --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
+  const organization = ` --organization-id ${result.organizationId}`
+  const command = `watchkeeper verify-restore${organization} --service-id NEW --original ${first?.serviceId} --id BACKUP --reports json=restore.json`
   return {
     headline: backupHeadline(services),
     services: only !== undefined && services.length === 1 ? say`service ${only.label}` : say`${services.length} services`,
     blocks: [
       worst &&
-        say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups --service-id ${worst.serviceId}`}`,
+        say`Look at Backups of the service in the ClickHouse Cloud console, and ask its support if no backup is made. To list them here: ${`watchkeeper list-backups${organization} --service-id ${worst.serviceId}`}`,
       commands.length > 0 && [
         say`To make the backup configurations those of the policies:`,
         { kind: 'preformatted', text: commands.join('\n') },

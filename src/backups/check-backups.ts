@@ -101,6 +101,7 @@ export const checkBackups = defineOperation({
     if (worst === undefined) throw inputError('services', 'are all services of restore drills, which have no backups of their own')
     return {
       ...worst.backup,
+      organizationId,
       checkedAt: new Date(nowMs).toISOString(),
       worstServiceId: worst.serviceId,
       services: checked,

@@ -125,6 +125,7 @@ export const backupsDetails = z.object({
     .describe(
       'Id of the backup that decided the outcome of the worst service: the last successful one, the failed one, or the first one in progress. Without such a backup, all fields about it are absent.',
     ),
+  organizationId: z.string().describe('The organization.'),
   checkedAt: z.string().describe('The time of the check, ISO 8601 in UTC.'),
   worstServiceId: z.string().describe('The worst service, which the outputs are about.'),
   services: z.array(judgedService).describe('Every service with its outcome, age, limit, trend and newest backups, in the given order.'),

@@ -12,7 +12,7 @@ import { inputDiagnostic } from '../platform/core/diagnostics.ts'
 import { hourMs } from '../platform/core/durations.ts'
 import { causeOf, errorKinds, WatchkeeperError } from '../platform/core/errors.ts'
 import { spellInput } from '../platform/core/input-spelling.ts'
-import { counted, type Inline, joinAtMost, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
+import { counted, type Inline, join, joinAtMost, type Line, say, trusted, untrusted, untrustedSentence } from '../platform/core/line.ts'
 import { plural } from '../platform/core/text.ts'
 import { duration, durationMsOf } from '../platform/operation/inputs.ts'
 import { type Confirmation, type Context, defineOperation } from '../platform/operation/operation.ts'
@@ -110,12 +110,18 @@ export const silenceAlerts = defineOperation({
     count === 0 && !isEnd && alerts.every(({ outcome }) => outcome === 'left-out')
       ? { status: 'fail', reasons: [say`the silence is shorter than the interval of every alert that matches`] }
       : judgeAlerts(alerts),
-  report: ({ count, alerts, isEnd }) => ({ headline: headlineOf(count, isEnd), blocks: silenceBlocks(alerts, isEnd) }),
+  report: ({ alerts, isEnd }) => ({ headline: headlineOf(alerts, isEnd), blocks: silenceBlocks(alerts, isEnd) }),
 })
 
-function headlineOf(count: number, isEnd: boolean): Line {
-  if (!isEnd) return say`${counted(count, 'alert')} silenced`
-  return count === 0 ? say`No silence ended` : say`Silence of ${counted(count, 'alert')} ended`
+function headlineOf(alerts: readonly ReachedAlert[], isEnd: boolean): Line {
+  const countOf = (wanted: ReachedAlert['outcome']): number => alerts.filter(({ outcome }) => outcome === wanted).length
+  const [silenced, already, ended] = [countOf('silenced'), countOf('already-silenced'), countOf('ended')]
+  if (isEnd) return ended === 0 ? say`No silence ended` : say`Silence of ${counted(ended, 'alert')} ended`
+  const lines = [
+    ...(silenced > 0 || already === 0 ? [say`${counted(silenced, 'alert')} silenced`] : []),
+    ...(already > 0 ? [say`${counted(already, 'alert')} silenced already`] : []),
+  ]
+  return join(lines, ', ')
 }
 
 function startSilence(alert: Alert, nowMs: number, durationMs: number): Decision {

@@ -158,7 +158,7 @@ export async function findQueryProblems(context: ReviewContext, planned: Plannin
 }
 
 async function whyNotRun(context: ReviewContext) {
-  if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether the service can run them'
+  if (!context.api.hasSql) return 'set sql-key-id and sql-key-secret to see whether their columns exist'
   return whyNoBacktest(context)
 }
 
@@ -340,7 +340,6 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
   const reasons = new Set(alerts.flatMap(({ next }) => ('reason' in next ? next.reason : [])))
   const conclude = (change: Change, query: BacktestQuery, refusal: Refusal) => {
     const { reason, queryError, never, isLate, bounds } = refusal
-    reasons.add(reason)
     if (isLate) {
       late.add(change)
       return []
@@ -371,6 +370,7 @@ async function gatherEvidence(alerts: readonly ChangedAlert[], asking: Asking) {
           found.set(change, { problems, judgement: judged[i] })
           const isOpen = late.has(change) || unknown.has(change) || problems.some(({ severity }) => severity === 'note')
           if (!isOpen) asking.answered.add(change)
+          else if (estimate?.verdict === 'not-estimable') reasons.add(estimate.reason)
         }
       }),
     )

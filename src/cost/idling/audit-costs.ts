@@ -66,7 +66,12 @@ const auditInput = z.strictObject({
     lines(
       'Sets the severities of rules, or turns rules `off`. An error fails the run, and a note changes nothing.',
       `rule=severity, one per line, such as idling-off=error; the severities are ${ruleSeverities.join(', ')}`,
-      z.templateLiteral([z.enum(keysOf<AuditRule>(auditRules)), '=', z.enum(ruleSeverities)]),
+      z.templateLiteral([z.string(), '=', z.enum(ruleSeverities)]).superRefine((text, context) => {
+        const rule = text.replace(/=[a-z]+$/, '')
+        if (Object.hasOwn(auditRules, rule)) return
+        const message = `has no rule of the audit${didYouMean(rule, keysOf(auditRules))}`
+        context.addIssue({ code: 'custom', message, params: { isComplete: true } })
+      }),
     ).optional(),
   ),
   budgets: noted(budgetsInput, 'Services that no budget counts are findings.'),

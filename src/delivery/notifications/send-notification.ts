@@ -1,5 +1,5 @@
 import { formatLocation } from '../../platform/core/diagnostics.ts'
-import { slackTrusted, slackUntrusted, terminalUntrusted } from '../../platform/core/escape.ts'
+import { codeOf, slackTrusted, slackUntrusted, terminalUntrusted } from '../../platform/core/escape.ts'
 import { type Inline, type Line, toPlainText } from '../../platform/core/line.ts'
 import { createRedact, type Redact, redactDeep } from '../../platform/core/secrets.ts'
 import { quote } from '../../platform/core/text.ts'
@@ -134,7 +134,7 @@ const slackLine = (line: Line) =>
     )
 
 function slackPart(part: Inline) {
-  if (part.kind === 'untrusted') return slackUntrusted(part.text, part.maxLength)
+  if (part.kind === 'untrusted') return slackUntrusted(codeOf(part), part.maxLength)
   return part.strong ? `*${slackTrusted(part.text)}*` : slackTrusted(part.text)
 }
 

@@ -1,6 +1,10 @@
+import type { Untrusted } from './line.ts'
 import { clip, printable } from './text.ts'
 
 const shownText = (text: string, maxLength = 200) => printable(clip(text, maxLength))
+
+/** What a code span shows. */
+export const codeOf = ({ text, isCode = false }: Untrusted): string => (isCode ? text.slice(1, -1) : text)
 
 /** Nothing in a code span is markup, a mention, a link or a reference. */
 export function markdownUntrusted(text: string, maxLength?: number): string {

@@ -7,6 +7,8 @@ export interface Untrusted {
   readonly text: string
   /** How much of it is shown, where that is more than usual. */
   readonly maxLength?: number
+  /** In backticks, which a code span has anyway. */
+  readonly isCode?: boolean
   /** An http address, for media with links. */
   readonly href?: string
   /** A line of a file, for media that can link to it. */
@@ -52,15 +54,15 @@ export function clipSentence(text: string): string {
 /** Trusts words without a meaning in any medium: no names with marks, addresses, commands, ids, digests and numbers of issues. */
 export function untrustedSentence(text: string): Line {
   const parts: Inline[] = []
-  const add = (kind: Inline['kind'], piece: string): void => {
+  const add = (kind: Inline['kind'], piece: string, isCode = false): void => {
     const last = parts.at(-1)
     if (piece === '') return
     const part = kind === 'trusted' ? trusted : uncut
     if (last?.kind === kind) parts[parts.length - 1] = part(last.text + piece)
-    else parts.push(part(piece))
+    else parts.push(isCode ? { ...uncut(piece), isCode } : part(piece))
   }
-  for (const [n, piece] of clipSentence(text).split(commandGrammar).entries()) {
-    if (n % 2 === 1) add('untrusted', piece)
+  for (const [n, piece] of clipSentence(text).split(pieceGrammar).entries()) {
+    if (n % 2 === 1) add('untrusted', piece, piece.startsWith('`'))
     else addWords(piece)
   }
   return parts.length === 0 ? [untrusted(text)] : parts
@@ -79,8 +81,9 @@ export function untrustedSentence(text: string): Line {
 }
 
 /** A command of this tool stays in one piece, so that it can be copied. */
-const commandGrammar =
-  /(watchkeeper [a-z-]+(?: (?=\S*\d)[\w.~-]{1,128})?(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+)/
+const commandGrammar = /watchkeeper [a-z-]+(?: (?=\S*\d)[\w.~-]{1,128})?(?: --[a-z-]+(?: (?:'(?:[^']|'\\'')*'|(?!-)[^\s']*[^\s'.,;:?)]))?)+/
+
+const pieceGrammar = new RegExp(`(${commandGrammar.source}|\`[^\`]+\`)`)
 
 /** Letters and digits, and no id, digest or key of an issue, which GitHub would link. */
 const isWord = (word: string) =>

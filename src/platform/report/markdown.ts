@@ -1,5 +1,5 @@
 import { formatLocation, type Location } from '../core/diagnostics.ts'
-import { htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
+import { codeOf, htmlText, markdownBlock, markdownCellUntrusted, markdownDiff, markdownTrusted, markdownUntrusted } from '../core/escape.ts'
 import { type Inline, joinAtMost, type Line, ownText, say, sliceLine, toPlainText, trusted, untrustedSentence } from '../core/line.ts'
 import { capitalize, plural, printable } from '../core/text.ts'
 import { type Block, type BlockOf, fold, locationText, paragraph, statusStyles, toTable, verdictLine } from './blocks.ts'
@@ -197,7 +197,7 @@ const renderWith =
     line
       .map((part) => {
         if (part.kind === 'trusted') return part.strong ? `**${markdownTrusted(part.text)}**` : markdownTrusted(part.text)
-        const text = renderUntrusted(part.text, part.maxLength)
+        const text = renderUntrusted(codeOf(part), part.maxLength)
         const address = linkAddress(part, linkTo)
         return address === undefined
           ? text

@@ -1,4 +1,4 @@
-import { htmlText, htmlUntrusted } from '../core/escape.ts'
+import { codeOf, htmlText, htmlUntrusted } from '../core/escape.ts'
 import { type Line, toPlainText, untrustedSentence } from '../core/line.ts'
 import { version } from '../core/version.ts'
 import { type Block, type BlockOf, type LayoutTile, markSigns, statusStyles, tileMarks, toTable, verdictLine } from './blocks.ts'
@@ -163,7 +163,7 @@ const lineToHtml = (line: Line) =>
   line
     .map((part) => {
       if (part.kind === 'untrusted') {
-        const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(part.text, part.maxLength)
+        const text = part.text === '' ? '<em>empty</em>' : htmlUntrusted(codeOf(part), part.maxLength)
         return part.href === undefined ? text : `<a href="${htmlText(new URL(part.href).href)}" rel="noreferrer">${text}</a>`
       }
       const text = part.text.split('\n').map(htmlText).join('<br>')

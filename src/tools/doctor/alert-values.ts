@@ -20,8 +20,8 @@ export async function checkAlertValues(context: Context<'read', 'service-or-serv
   const looked = `${answeredCount} of ${plural(managed.length, 'managed alert')} looked at, over 24 h`
   const detail = answeredCount === managed.length ? looked : `${looked}; not the others: ${namesAtMost(3, [...reasons])}`
   const about = { found: facts.length, facts: [...facts] }
-  if (problems.length === 0) return { ...about, detail }
-  const advice = `${detail}: ${plural(problems.length, 'problem')}`
+  if (problems.length === 0) return { ...about, ...(answeredCount === 0 && { outcome: 'skipped' as const }), detail }
+  const advice = `${plural(problems.length, 'problem')} in the values of managed alerts`
   const lines = listAtMost(problems, 10, (count) => `… and ${count} more`)
-  return { ...about, outcome: 'warning' as const, detail: [advice, ...lines].join('\n'), advice }
+  return { ...about, outcome: 'warning' as const, detail: [`${advice}:`, ...lines, detail].join('\n'), advice }
 }

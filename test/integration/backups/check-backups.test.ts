@@ -25,7 +25,9 @@ it('a service without a fresh backup has the command that lists its backups', as
       .flatMap((block) => (block.kind === 'paragraph' ? toPlainText(block.line) : []))
       .find((line) => line.includes('watchkeeper'))
   }
-  const expected = expect.stringMatching(new RegExp(`ask its support.*: watchkeeper list-backups --service-id ${checkout}$`))
+  const expected = expect.stringMatching(
+    new RegExp(`ask its support.*: watchkeeper list-backups --organization-id ${demo.organizationId} --service-id ${checkout}$`),
+  )
   expect(await commandOf(done(50))).toEqual(expected)
   expect(await commandOf()).toEqual(expected)
   expect(await commandOf(done(3))).toBeUndefined()

@@ -123,7 +123,7 @@ describe('a policy', () => {
     const { blocks } = await withPolicies([{ periodHours: 24 }], { services: 'checkout,catalog' })
     const [advice, policies, commands, facts] = blocks.slice(blocks.findIndex(({ kind }) => kind === 'paragraph'))
     expect([advice, policies].map((block) => block?.kind === 'paragraph' && toPlainText(block.line))).toEqual([
-      expect.stringContaining(`watchkeeper list-backups --service-id ${catalog}`),
+      expect.stringContaining(`list-backups --organization-id ${demo.organizationId} --service-id ${catalog}`),
       'To make the backup configurations those of the policies:',
     ])
     expect([commands?.kind, facts?.kind]).toEqual(['preformatted', 'facts'])
@@ -259,7 +259,9 @@ describe('the evidence of a restore', () => {
     const ran = await requireRestore({})
     expect(ran.reason).toBe('Service checkout: results have no verified restore of it.')
     const text = renderMarkdown(ran.blocks)
-    expect(text).toContain(`watchkeeper verify-restore --service-id NEW --original ${checkout} --id BACKUP --reports json=restore.json`)
+    expect(text).toContain(
+      `watchkeeper verify-restore --organization-id ${demo.organizationId} --service-id NEW --original ${checkout} --id BACKUP --reports json=restore.json`,
+    )
     expect(text).toContain('❌ fresh, with 1 problem')
   })
 

@@ -624,7 +624,9 @@ describe('prune of alerts with a query', () => {
       boards()[0]?.tiles.push(others as never)
       expect(await warnings(all.alerts)).toEqual([])
       expect(await warnings({ ...all.alerts, errors: { ...errors, query: count('SeverityText:fatal') } })).toEqual([])
-      expect(await warnings(more)).toEqual([expect.stringContaining('apply writes tiles of 1 existing dashboard again (project-alerts)')])
+      expect(await warnings(more)).toEqual([
+        expect.stringContaining('apply writes tiles of 1 existing dashboard again (Alerts: shop/observability)'),
+      ])
     }))
 
   it('keeps an alert of somebody else with the tile that it is on', () =>

@@ -247,7 +247,7 @@ describe('the charts of a plan', () => {
     const inputs = { ...inputsFor(cloud(), 'clickhouse-cloud'), operation: 'plan', files: 'a.json', project: 'shop/main' }
     const files = { 'a.json': JSON.stringify(showing(chart([{ aggFn: 'count' }]))) }
     expect(diagnosticsOf(await invokeText({ inputs, files }))).toEqual([
-      'note unchecked-query: The queries of what the plan changes were not run (dashboards.board.tiles["T"]): set sql-key-id and sql-key-secret to see whether the service can run them',
+      'note unchecked-query: The queries of what the plan changes were not run (dashboards.board.tiles["T"]): set sql-key-id and sql-key-secret to see whether their columns exist',
     ])
   })
 

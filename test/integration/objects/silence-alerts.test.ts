@@ -58,6 +58,8 @@ describe('silence-alerts', () => {
     expect(shorter.document).toMatchObject({ status: 'pass', count: 1, changed: false, silencedUntil: '2026-11-11T04:15:00.000Z' })
     expect(shorter.document.alerts).toMatchObject([{ outcome: 'already-silenced', firstEvaluation: '2026-11-11T04:20:00.000Z' }])
     expect(puts()).toHaveLength(1)
+    expect(shorter.text).toContain('1 alert silenced already')
+    expect((await silence('checkout')).text).toContain('2 alerts silenced, 1 alert silenced already')
     expect(shorter.text).toContain(
       'Already silenced for at least as long, and not changed: Checkout errors. To end a silence early, set for: 0m',
     )

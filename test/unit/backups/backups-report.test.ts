@@ -9,7 +9,7 @@ const hours = (limit: number): JudgedService['limit'] => ({ hours: limit, source
 const blocksOf = (services: readonly Partial<JudgedService>[], more: Partial<BackupsResult> = {}) =>
   composeBlocks(
     reportChecks({
-      ...{ checkedAt: '2026-03-31T12:00:00Z', worstServiceId: 's0', drills: [] },
+      ...{ organizationId: 'o', checkedAt: '2026-03-31T12:00:00Z', worstServiceId: 's0', drills: [] },
       services: services.map((service, i) => ({
         ...{
           serviceId: `s${i}`,

@@ -171,7 +171,8 @@ function reportLosses(changes: readonly Write[]): readonly Diagnostic[] {
   const keysOf = (list: readonly Write[]): string =>
     namesAtMost(
       maxNamedTiles,
-      list.map(({ key, name }) => key || quote(name)),
+      // No file has the key of a dashboard that was made.
+      list.map((one) => (('madeFrom' in one && one.madeFrom) || one.key === '' ? quote(one.name) : one.key)),
     )
   const warning = `apply writes tiles of ${plural(likely.length, 'existing dashboard')} again (${keysOf(likely)}), without the parts that the API does not return. ${capitalize(toLoseNothing())}. These parts are ${hiddenParts}`
   const note = `apply writes tiles of ${plural(others.length, 'dashboard')} again (${keysOf(others)}). Parts that someone added in the web app, and that the API does not return, are lost: ${hiddenParts}`

@@ -329,8 +329,9 @@ describe('an audit of services', () => {
     expect((await audit({ severities: 'idling-off=off' })).found).toEqual([])
     const error = await audit({ severities: 'no-tags=off\nidling-off=error' })
     expect([error.document.status, error.hasFailed]).toEqual(['fail', true])
-    expect((await audit({ severities: 'idling=off' })).reason).toContain(
-      'severities: "idling=off" is not accepted; accepted: rule=severity',
+    expect((await audit({ severities: 'idling-off=no' })).reason).toContain('"idling-off=no" is not accepted; accepted: rule=severity')
+    expect((await audit({ severities: 'idling-of=error' })).reason).toBe(
+      'severities: "idling-of=error" has no rule of the audit; did you mean "idling-off"?',
     )
   })
 

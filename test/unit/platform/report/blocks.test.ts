@@ -47,6 +47,12 @@ describe('a sentence', () => {
     expect(markdownOf(`${command}; (${command})`)).toBe(`\`${command}\`; (\`${command}\`)`)
   })
 
+  it('a sentence has the text in backticks as code, also beside other names', () => {
+    const text = 'no row matches `a.b and c` in 7 days; did you mean `d`? (`e`.) x_`f`'
+    expect(markdownOf(text)).toBe('no row matches `a.b and c` in 7 days; did you mean `d`? (`e`.) `` x_`f` ``')
+    expect(renderTerminal([{ kind: 'paragraph', line: untrustedSentence(text) }], { color: false }).join(' ')).toContain(text)
+  })
+
   it('a sentence has the whole of a long command, and ends after it', () => {
     const command = `watchkeeper delete-alert 65f5e4a35eedc0de0000001f${" --files 'a b/**/*.{yml,yaml}'".repeat(60)}`
     const words = 'word '.repeat(300)
