@@ -171,7 +171,7 @@ describe('a base', () => {
     const [, entry] = /set adopt to (\S+)/.exec(messagesOf(plan)[0] ?? '') ?? []
     expect(
       steps(planOf({ ...changed, dashboards: { shop: { ...changed.dashboards.shop, adopt: entry?.replace(/;$/, '') } } }, edited))[0],
-    ).toBe('dashboards.shop update (files)')
+    ).toBe('dashboards.shop update (decided)')
   })
 
   it('does not depend on ids that the server gives, so that the base of what is sent is that of what is stored', () => {
