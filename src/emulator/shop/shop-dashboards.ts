@@ -41,7 +41,8 @@ const createTile = (ids: DemoIds, { name, source, w = 12, ...config }: TileSpec,
     displayType: 'line',
     ...(source !== undefined && { sourceId: sourceIdOf(sources, source) }),
     ...(config.configType === 'sql' && { connectionId: sources[0]?.connection }),
-    ...config,
+    // A test may change what is stored.
+    ...structuredClone(config),
   },
 })
 

@@ -59,6 +59,19 @@ describe('startEmulator', () => {
 })
 
 describe('a reset', () => {
+  it('restores what a test changed inside of a stored object', async () => {
+    const emulator = await startCloud()
+    const { dashboards } = checkoutOf(emulator)
+    const before = structuredClone(dashboards)
+    const wreck = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      for (const [name, item] of Object.entries(value)) typeof item === 'object' ? wreck(item) : Object.assign(value, { [name]: null })
+    }
+    wreck(dashboards)
+    emulator.reset()
+    expect(checkoutOf(emulator).dashboards).toEqual(before)
+  })
+
   it('a reset restores the state of the start, and gives the same requests the same ids', async () => {
     const emulator = await startCloud()
     const before = structuredClone(emulator.store)
