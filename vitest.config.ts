@@ -76,7 +76,7 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     // Node itself loads the modules, as it does outside of tests: nothing is transformed, and an import is not a call of a getter.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // A test that alone takes more than 300 ms, mostly because it has many objects, a long text or a deadline.
+    // A test that takes about a quarter of a second or more: most have many objects, many runs, a long text or a deadline.
     tags: [{ name: 'slow', description: 'left out by `npm test`, run by `npm run check`' }],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'json-summary'] },
     projects: [

@@ -26,13 +26,13 @@ async function compareEmulator(dialect: Dialect): Promise<{ readonly count: numb
 }
 
 describe('the emulator', () => {
-  it('answers as self-hosted HyperDX does', async () => {
+  it('answers as self-hosted HyperDX does', { tags: 'slow' }, async () => {
     const { count, differences } = await compareEmulator('hyperdx')
     expect(differences).toBe('')
     expect(count).toBe(cases.length)
   })
 
-  it('answers as HyperDX does behind the gateway of ClickHouse Cloud', async () => {
+  it('answers as HyperDX does behind the gateway of ClickHouse Cloud', { tags: 'slow' }, async () => {
     const { count, differences } = await compareEmulator('clickhouse-cloud')
     expect(differences).toBe('')
     expect(count).toBe(cases.filter(({ dialects }) => dialects?.includes('clickhouse-cloud') !== false).length)
@@ -123,7 +123,7 @@ describe('a comparison', () => {
     )
   })
 
-  it('rejects a server with other objects, and deletes its own objects', async () => {
+  it('rejects a server with other objects, and deletes its own objects', { tags: 'slow' }, async () => {
     const target = await startEmulatorTarget('hyperdx')
     const send = (method: string, path: string, text?: string) => target.send({ method, path, headers: {}, text })
     try {

@@ -22,7 +22,7 @@ describe('SQL of files', () => {
     expect(await passing(reaching)).toEqual([])
   })
 
-  it('W4: is refused for a table function of a later release in each place where ClickHouse accepts one', async () => {
+  it('W4: is refused for a table function of a later release in each place where ClickHouse accepts one', { tags: 'slow' }, async () => {
     const accepting = hostileForms.filter((form) => withUnknownFunction(form) !== form && effectsOf(form).includes('connects'))
     expect(accepting.length).toBeGreaterThan(30)
     expect(await passing(accepting.map(withUnknownFunction))).toEqual([])

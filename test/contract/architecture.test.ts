@@ -26,7 +26,7 @@ function assertionsIn(text: string): readonly string[] {
 }
 
 describe('architecture', () => {
-  it.each(['src', 'scripts', 'bench'])('gives a reason beside every type assertion in %s', (folder) => {
+  it.each(['src', 'scripts', 'bench'])('gives a reason beside every type assertion in %s', { tags: 'slow' }, (folder) => {
     const root = join(src, '..', folder)
     const found = typeScriptIn(root).flatMap((file) =>
       assertionsIn(readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line}`),

@@ -32,7 +32,7 @@ describe('the archive that runners download', () => {
     expect(kilobytes).toBeLessThan(620)
   })
 
-  it('the archive that runners download is enough to start the action', () => {
+  it('the archive that runners download is enough to start the action', { tags: 'slow' }, () => {
     const [output, summary] = ['output', 'summary'].map((name) => join(directory, name)) as [string, string]
     for (const file of [output, summary]) writeFileSync(file, '')
     const { stdout, status } = spawnSync(process.execPath, [join(directory, 'dist/index.js')], {

@@ -26,7 +26,7 @@ const run = (operation: string, path: string, variables: Readonly<Record<string,
     files: { [path.replace('examples', 'observability')]: read(path) },
   })
 
-it.each(examples)('%s can be applied, and then there is no drift', async (path) => {
+it.each(examples)('%s can be applied, and then there is no drift', { tags: 'slow' }, async (path) => {
   const { document: checked } = await run('validate', path)
   expect([checked.status, checked.diagnostics]).toEqual([
     'pass',

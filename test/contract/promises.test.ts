@@ -6,7 +6,7 @@ const root = new URL('../..', import.meta.url).pathname
 const page = readFileSync(`${root}/docs/trust.md`, 'utf8')
 
 describe('the promises in docs/trust.md', () => {
-  it('every promise has a test whose title begins with its id, and every id in a title is that of a promise', () => {
+  it('every promise has a test whose title begins with its id, and every id in a title is that of a promise', { tags: 'slow' }, () => {
     expect(() => promiseTable(page, readPromiseTests(root))).not.toThrow()
   })
 

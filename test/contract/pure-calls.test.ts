@@ -71,7 +71,7 @@ it('finds calls without a use of their result', () => {
 /** A line of formatted code that may be such a statement: most files have none, and parsing takes long. */
 const mayBeUnused = new RegExp(`(?:^|\\)|else) *(?:new [A-Z]|(?:${[...pureFunctions, ...pureObjects].join('|')})[.(])`, 'm')
 
-it('uses the result of every call that may be dropped without one', () => {
+it('uses the result of every call that may be dropped without one', { tags: 'slow' }, () => {
   const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
   expect(paths.length).toBeGreaterThan(100)
   const texts = paths.map((path) => ({ path, text: readFileSync(join(src, path), 'utf8') })).filter(({ text }) => mayBeUnused.test(text))

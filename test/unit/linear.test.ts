@@ -180,7 +180,7 @@ describe('a loop over data of others is linear', () => {
     expect(wrong).toEqual([])
   })
 
-  it('R4: ten times the webhooks do not make a search take longer', async () => {
+  it('R4: ten times the webhooks do not make a search take longer', { tags: 'slow' }, async () => {
     const text = Array.from({ length: 2000 }, (_, i) => `see hooks${i % 50}.example/help/${i}`).join(' ')
     const [few, many] = [copies(600), copies(6000)]
     expect(

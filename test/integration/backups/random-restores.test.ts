@@ -61,7 +61,9 @@ const states = fc
     }),
   )
 
-it('V13: the proven share of random rows is exact, and a restore with less than nine of ten is never verified, whatever else it has', async () => {
+it('V13: the proven share of random rows is exact, and a restore with less than nine of ten is never verified, whatever else it has', {
+  tags: 'slow',
+}, async () => {
   await fc.assert(
     fc.asyncProperty(states, async ({ rows, fates, damage, surplus, later }) => {
       const { startMs } = newestBackup(emulator())
@@ -95,7 +97,9 @@ it('V13: the proven share of random rows is exact, and a restore with less than 
   )
 })
 
-it('V13: the share of more rows than a sample has is exact to a few percent, and exact where rows are only lost', async () => {
+it('V13: the share of more rows than a sample has is exact to a few percent, and exact where rows are only lost', {
+  tags: 'slow',
+}, async () => {
   const { startMs } = newestBackup(emulator())
   const rows = Array.from({ length: 12_000 }, (_, i): Row => [startMs - 1 - 30_001 * i, i])
   for (const share of [0.05, 0.5]) {
@@ -111,7 +115,7 @@ it('V13: the share of more rows than a sample has is exact to a few percent, and
   }
 })
 
-it('V13: needs all rows where the backup has rows from after it, because their time is not that of the row', async () => {
+it('V13: needs all rows where the backup has rows from after it, because their time is not that of the row', { tags: 'slow' }, async () => {
   const { startMs } = newestBackup(emulator())
   const rows = Array.from({ length: 300 }, (_, i): Row => [startMs + (i % 3 === 0 ? 3_600_000 + i : -1 - 2 * i), i])
   expect((await verify(rows, rows)).status).toBe('verified')

@@ -10,16 +10,20 @@ const recorded = JSON.parse(readFileSync(new URL('recorded-restores.json', impor
   Record<string, RecordedRestore>
 >
 
-it('V13: a restore of a real server is verified with the rows of the original and their values, and not without a column, a table, or more than a tenth of the rows', () =>
-  forEachEntry(Object.entries(realRestores), async (name, expected) => {
-    const { answers = {}, ...times } = recorded[name] ?? { backupMs: 0, requestedMs: 0, nowMs: 0 }
-    const ran = await verifyReal({
-      ...{ ...times, bytes: expected.bytes },
-      async answer(side, sql) {
-        const data = answers[side]?.[digestOfText(sql, 16)]
-        if (!Array.isArray(data)) throw new Error(`no answer of a server is recorded for ${sql}`)
-        return JSON.stringify({ meta: [], data, rows: data.length })
-      },
-    })
-    expect(problemsOf(ran, expected)).toEqual([])
-  }))
+it(
+  'V13: a restore of a real server is verified with the rows of the original and their values, and not without a column, a table, or more than a tenth of the rows',
+  { tags: 'slow' },
+  () =>
+    forEachEntry(Object.entries(realRestores), async (name, expected) => {
+      const { answers = {}, ...times } = recorded[name] ?? { backupMs: 0, requestedMs: 0, nowMs: 0 }
+      const ran = await verifyReal({
+        ...{ ...times, bytes: expected.bytes },
+        async answer(side, sql) {
+          const data = answers[side]?.[digestOfText(sql, 16)]
+          if (!Array.isArray(data)) throw new Error(`no answer of a server is recorded for ${sql}`)
+          return JSON.stringify({ meta: [], data, rows: data.length })
+        },
+      })
+      expect(problemsOf(ran, expected)).toEqual([])
+    }),
+)

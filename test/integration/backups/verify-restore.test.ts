@@ -140,7 +140,7 @@ describe('a restore', () => {
     expect(document.restoreMinutes).toBeCloseTo(4.5, 1)
   })
 
-  it('R4: is judged when an answer has more groups than a call has arguments', async () => {
+  it('R4: is judged when an answer has more groups than a call has arguments', { tags: 'slow' }, async () => {
     const { id } = restore(emulator())
     const groups = Array.from({ length: 130_000 }, (_, i) => [i, 0, 0, 0, 0, 1].map(String))
     const text = JSON.stringify({ meta: [], data: [{ total: 0, groups }], rows: 1 })
@@ -184,7 +184,7 @@ describe('a restore is never verified', () => {
     expect(missing.reason).toMatch(/logs: the server refused the query: .*Unknown table expression identifier 'shop.nothing'/)
   })
 
-  it('V13: when the value of a check is not a number, also where it would look like one as text', () =>
+  it('V13: when the value of a check is not a number, also where it would look like one as text', { tags: 'slow' }, () =>
     forEachEntry<[string, string, RegExp]>(
       [
         ['[1]', 'different', /: one: is \[1\], which is not a number$/],
@@ -201,9 +201,10 @@ describe('a restore is never verified', () => {
         expect(statusOf(ran)).toEqual(['fail', status])
         expect(ran.reason).toMatch(reason)
       },
-    ))
+    ),
+  )
 
-  it('V13: when an answer about rows is null or empty, or lacks its groups: none of these is a zero', () =>
+  it('V13: when an answer about rows is null or empty, or lacks its groups: none of these is a zero', { tags: 'slow' }, () =>
     forEachEntry(
       [
         '[]',
@@ -225,9 +226,10 @@ describe('a restore is never verified', () => {
           expect(rowsOf(ran)['default.otel_logs'], service).toMatch(/^unknown not compared: .*the answer has an unexpected form$/)
         }
       },
-    ))
+    ),
+  )
 
-  it('V13: without a row to compare, and without a table', async () => {
+  it('V13: without a row to compare, and without a table', { tags: 'slow' }, async () => {
     const { id } = restore(emulator())
     const original = serviceOf(emulator())
     original.tables = original.tables.map((table) => ({ ...table, untilMs: table.fromMs - 1 }))

@@ -46,6 +46,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
 
   it.each([{ select: 'kind=dashboard' }, { only: 'drifted' }])(
     'W21: stay those of the values in the file where only the name of a tile is pulled, with %o',
+    { tags: 'slow' },
     async (inputs) => {
       const pulled = await pull({})
       const files = 'only' in inputs ? replace(pulled, 'More than 2% of checkouts fail', 'Edited in the file') : pulled
@@ -59,7 +60,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     },
   )
 
-  it('W21: a person’s note of an object that was never managed is not taken for what is left of a marker', async () => {
+  it('W21: a person’s note of an object that was never managed is not taken for what is left of a marker', { tags: 'slow' }, async () => {
     const files = await pull({})
     alert().note = 'Runbook: call Kim'
     expect(objectOf(await run('plan', files), 'Checkout errors')).toMatchObject({ action: 'held' })
@@ -68,14 +69,14 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(alert().note).toBe('Runbook: call Kim')
   })
 
-  it('a silence is no change of the service', async () => {
+  it('a silence is no change of the service', { tags: 'slow' }, async () => {
     const files = await pull({})
     alert().scheduleStartAt = '2031-01-01T00:00:00.000Z'
     const changed = replace(files, 'threshold: 0.02', 'threshold: 0.03')
     expect(objectOf(await run('plan', changed), 'Checkout errors')).toMatchObject({ action: 'update' })
   })
 
-  it('stay where the file has an expression or an anchor', async () => {
+  it('stay where the file has an expression or an anchor', { tags: 'slow' }, async () => {
     const pulled = await pull({})
     const variable = replace(pulled, `adopt: ${entryOf(pulled)}`, `adopt: $\{{ env.ALERT_ID }}`)
     const environment = { 'environments/staging.yml': `variables: { ALERT_ID: '${alert().id}' }\n` }
@@ -106,7 +107,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('the ids in adopt, %s', 
     expect(found).toMatchObject({ outcome: 'left-out', reason: expect.stringContaining('could be one of the unmanaged') })
   })
 
-  it('say which of two dashboards with one marker is meant, and the copy stays as it is', async () => {
+  it('say which of two dashboards with one marker is meant, and the copy stays as it is', { tags: 'slow' }, async () => {
     const files = await pull({})
     const marked = Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replace(/(@2\.\w+)\.\w+/g, '$1.files')]))
     await run('apply', marked)

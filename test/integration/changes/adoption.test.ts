@@ -121,7 +121,7 @@ describe('an unmanaged alert', () => {
     }))
 })
 
-it('the plan of a delete says that the object was adopted, and what no file has of it', () =>
+it('the plan of a delete says that the object was adopted, and what no file has of it', { tags: 'slow' }, () =>
   site(async ({ plan, apply, pull }) => {
     const pulled = await pull({}, undefined, { select: conditions('kind=webhook,dashboard,alert') })
     const files = acceptingRewrites(afterPull({}, pulled))
@@ -139,7 +139,8 @@ it('the plan of a delete says that the object was adopted, and what no file has 
       'dashboard: undefined',
       `webhook: ${before}; its URL, headers and query parameters are in no file; ${advice}`,
     ])
-  }))
+  }),
+)
 
 describe('what is not clear is an error, and nothing is written', () => {
   /** What is said of it; undefined when anything was written. */
@@ -173,25 +174,29 @@ describe('an object of another project with the same name', () => {
 
   const formerly = (project: string | false) => ({ ...mine, '.watchkeeper.yml': { 'previous-project': project } })
 
-  it('an object of another project with the same name is an error while this project owns nothing, as after a rename, and previous-project takes it over', () =>
-    site(async ({ apply, plan, pull, drift }) => {
-      await apply(mine, { project: 'old/name' })
-      const stored = stateOf(emulator())
-      for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
-      for (const result of [await plan(mine), await pull(mine, ['**'])])
-        expect(errorsIn(result)[0]?.message).toContain('add previous-project: old/name to .watchkeeper.yml. ')
-      expect(errorsIn(await plan(formerly('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
-      expect(stateOf(emulator())).toEqual(stored)
-      const { length } = serviceOf(emulator()).alerts
-      expect(actions(await plan(formerly('old/name')))).toEqual({ errors: 'adopt' })
-      expect(outcomes(await apply(formerly('old/name')))).toEqual({ errors: 'adopted' })
-      expect(serviceOf(emulator()).alerts).toHaveLength(length)
-      for (const files of [mine, formerly('old/name')]) {
-        expect(await plan(files)).toMatchObject(emptyPlan)
-        expect(errorsIn(await drift(files))).toEqual([])
-        expect(errorsIn(await pull(files, ['**']))).toEqual([])
-      }
-    }))
+  it(
+    'an object of another project with the same name is an error while this project owns nothing, as after a rename, and previous-project takes it over',
+    { tags: 'slow' },
+    () =>
+      site(async ({ apply, plan, pull, drift }) => {
+        await apply(mine, { project: 'old/name' })
+        const stored = stateOf(emulator())
+        for (const run of [plan, apply]) expect(errorRules(await run(mine))).toEqual(['other-project'])
+        for (const result of [await plan(mine), await pull(mine, ['**'])])
+          expect(errorsIn(result)[0]?.message).toContain('add previous-project: old/name to .watchkeeper.yml. ')
+        expect(errorsIn(await plan(formerly('older/name')))[0]?.message).toContain('the previous project, older/name, does not own it')
+        expect(stateOf(emulator())).toEqual(stored)
+        const { length } = serviceOf(emulator()).alerts
+        expect(actions(await plan(formerly('old/name')))).toEqual({ errors: 'adopt' })
+        expect(outcomes(await apply(formerly('old/name')))).toEqual({ errors: 'adopted' })
+        expect(serviceOf(emulator()).alerts).toHaveLength(length)
+        for (const files of [mine, formerly('old/name')]) {
+          expect(await plan(files)).toMatchObject(emptyPlan)
+          expect(errorsIn(await drift(files))).toEqual([])
+          expect(errorsIn(await pull(files, ['**']))).toEqual([])
+        }
+      }),
+  )
 
   it('an object of another project with the same name stays with the other project, beside a second set, with previous-project: false', () =>
     site(async ({ apply, plan }) => {

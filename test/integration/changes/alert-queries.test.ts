@@ -66,7 +66,7 @@ describe('an alert with a query that is held', () => {
       expect([...after.keys()]).toEqual([...before.keys()])
     }))
 
-  it('because its source was renamed keeps its tile and is a warning, and the others are written', () =>
+  it('because its source was renamed keeps its tile and is a warning, and the others are written', { tags: 'slow' }, () =>
     site(async (one) => {
       await haveApplied()
       const before = tilesNow()
@@ -85,7 +85,8 @@ describe('an alert with a query that is held', () => {
         const pulled = Object.fromEntries(writtenFiles.map((written) => [written.path, written.content]))
         expect(await one.plan({ ...content, ...pulled })).toMatchObject({ toHold: 0, toUpdate: 0, changed: false })
       }
-    }))
+    }),
+  )
 
   it('because the service lacks its source and its webhook is shown with both', () =>
     site(async (one) => {
@@ -460,7 +461,7 @@ describe('prune of alerts with a query', () => {
       }
     }))
 
-  it('are updated, not marked, and say which sides changed, as do those that are held', () =>
+  it('are updated, not marked, and say which sides changed, as do those that are held', { tags: 'slow' }, () =>
     site(async (one) => {
       const of = (where: string, threshold = 10) => file({ alerts: { errors: { ...errors, query: count(where), threshold } } })
       await one.apply(of('SeverityText:fatal'))
@@ -481,9 +482,10 @@ describe('prune of alerts with a query', () => {
       const [pulled] = writtenFiles
       expect(pulled?.content).toContain('SeverityText:warn')
       expect(await one.plan({ 'observability/a.yml': pulled?.content })).toMatchObject({ toHold: 0, changed: false })
-    }))
+    }),
+  )
 
-  it('stay in a row that a person added where the file declares no tiles, and leave one that the file drops', () =>
+  it('stay in a row that a person added where the file declares no tiles, and leave one that the file drops', { tags: 'slow' }, () =>
     site(async (one) => {
       const row = { id: 'row', title: 'Row', collapsed: false }
       await one.apply(file({ alerts: { errors, slow } }))
@@ -509,7 +511,8 @@ describe('prune of alerts with a query', () => {
         ])
         expect((await one.plan(files)).objects.find(({ key }) => key === 'shop')).toMatchObject({ action: 'unchanged' })
       }
-    }))
+    }),
+  )
 
   it('stay in a row of raw, and leave several rows for places of their own', () =>
     site(async (one) => {

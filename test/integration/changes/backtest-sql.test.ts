@@ -135,7 +135,9 @@ const countErrors = `SELECT count() AS n FROM otel_logs WHERE ${inRange} AND Sev
 const next = ({ document }: Invoked): Fields => (document.alerts as readonly { readonly next: Fields }[])[0]?.next ?? {}
 
 describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect) => {
-  it('compares the value of each window, in a few queries, with the data of the source that the query names', async () => {
+  it('compares the value of each window, in a few queries, with the data of the source that the query names', {
+    tags: 'slow',
+  }, async () => {
     const asked: Asked[] = []
     runSql = batches(asked, errorsOfCheckout)
     const ran = await backtest(dialect, declare(countErrors))
@@ -149,7 +151,7 @@ describe.each(dialects)('a backtest of a raw SQL tile with profile %s', (dialect
     expect(asked.every(({ sql }) => sql.length < 100_000)).toBe(true)
   })
 
-  it('takes the rows of a tile over time whose time is the start of the window, and a state for each group', async () => {
+  it('takes the rows of a tile over time whose time is the start of the window, and a state for each group', { tags: 'slow' }, async () => {
     const count = ({ startMs, endMs }: Window): readonly JsonObject[] =>
       ['checkout', 'cart', 'payment'].flatMap((service) =>
         // The row after the window is that of an end that is included.
@@ -284,7 +286,7 @@ describe('a backtest of a raw SQL tile', () => {
     expect(counts).toEqual({ alertCount: 5, checkedCount: 5 })
   })
 
-  it('is run by a plan that creates the alert, which warns where the server refuses it', async () => {
+  it('is run by a plan that creates the alert, which warns where the server refuses it', { tags: 'slow' }, async () => {
     const plan = async () => {
       const ran = await invokeText({
         inputs: { ...inputsOn[dialect](), operation: 'plan', files: 'a.json', project: 'shop/main' },
@@ -489,7 +491,7 @@ describe('a backtest in ClickHouse Cloud', () => {
     expect(cloud().requests).toEqual([])
   })
 
-  it('a backtest with SQL has its numbers in a plan, too', async () => {
+  it('a backtest with SQL has its numbers in a plan, too', { tags: 'slow' }, async () => {
     const inputs = { ...inputsOn['clickhouse-cloud'](), operation: 'plan', files: 'a.json', project: 'shop/main', backtest: 'true' }
     const { document } = await invokeText({ inputs, files: { 'a.json': JSON.stringify({ slos: { payment } }) } })
     expect(document.backtest).toMatchObject({ alerts: [{ next: { verdict: 'fires' } }, { next: { windows: expect.any(Number) } }] })

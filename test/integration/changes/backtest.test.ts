@@ -93,14 +93,18 @@ describe('backtest', () => {
     ])
   })
 
-  it('compares an alert as it is on the service with the alert as it is declared, in one request beside that for the coverage', async () => {
+  it('compares an alert as it is on the service with the alert as it is declared, in one request beside that for the coverage', {
+    tags: 'slow',
+  }, async () => {
     await run('apply', { errors: alert('Errors', { threshold: 1 }) })
     const { document } = await backtest({ errors: alert('Errors') })
     expect(document.alerts).toMatchObject([{ key: 'errors', now: { notifications: 98 }, next: { notifications: 3 } }])
     expect(seriesRequests()).toBe(2)
   })
 
-  it('leaves out unchanged alerts by default, and alerts whose text changes only, and finds one whose tile changes', async () => {
+  it('leaves out unchanged alerts by default, and alerts whose text changes only, and finds one whose tile changes', {
+    tags: 'slow',
+  }, async () => {
     const alerts = { errors: alert('Errors') }
     await run('apply', alerts)
     expect((await backtest(alerts)).document).toMatchObject({ alertCount: 0, requestCount: 0 })
@@ -113,7 +117,7 @@ describe('backtest', () => {
     expect(document.alerts).toMatchObject([{ now: { notifications: 3 }, next: { notifications: expect.any(Number) } }])
   })
 
-  it('shows a changed alert that has no estimate, and leaves it out while it is unchanged', async () => {
+  it('shows a changed alert that has no estimate, and leaves it out while it is unchanged', { tags: 'slow' }, async () => {
     await run('apply', { broken: alert('Broken', { scheduleOffsetMinutes: 1 }) })
     expect((await backtest({ broken: alert('Broken', { scheduleOffsetMinutes: 1 }) })).document).toMatchObject({ alertCount: 0 })
     const { document } = await backtest({ broken: alert('Broken', { scheduleOffsetMinutes: 2 }) })
@@ -231,7 +235,7 @@ describe('backtest', () => {
     expect(estimates.slice(3).map(({ next }) => 'notifications' in next)).toEqual([false, false, false])
   })
 
-  it('names the remedy for bare text in Lucene, with which the starter set can be estimated', async () => {
+  it('names the remedy for bare text in Lucene, with which the starter set can be estimated', { tags: 'slow' }, async () => {
     const starter = readFileSync(new URL('../../../examples/starter/service.yml', import.meta.url), 'utf8')
     const estimate = async (text: string) => {
       const inputs = {
@@ -255,7 +259,7 @@ describe('backtest', () => {
     })
   })
 
-  it('backtest needs three requests for 50 alerts with two intervals on one tile', async () => {
+  it('backtest needs three requests for 50 alerts with two intervals on one tile', { tags: 'slow' }, async () => {
     const alerts = Object.fromEntries(
       Array.from({ length: 50 }, (_, i) => [`a${i}`, alert(`A${i}`, { threshold: i + 1, interval: i % 2 === 0 ? '5m' : '1m' })]),
     )
@@ -437,7 +441,7 @@ describe('incidents of files', () => {
     expect((await check({ thresholdType: 'below', threshold: 1 }, gap)).document).toMatchObject({ status: 'pass', detected: 1 })
   })
 
-  it('tests the alerts of SLOs, which compare the hours before each window', async () => {
+  it('tests the alerts of SLOs, which compare the hours before each window', { tags: 'slow' }, async () => {
     const start = `${dayBefore(4)}T09:00:00Z`
     const slos = (objective: number) => ({
       payment: {
@@ -505,7 +509,7 @@ describe('incidents of files', () => {
     }
   })
 
-  it('suggests a condition within the notifications that an incident allows outside of it', async () => {
+  it('suggests a condition within the notifications that an incident allows outside of it', { tags: 'slow' }, async () => {
     const suggest = async (of: Fields, maxNotifications: number) => {
       const { document } = await check({ threshold: 1 }, { ...of, maxNotifications }, { 'max-notifications': '12', period: week })
       return document.alerts
@@ -552,7 +556,7 @@ describe('plan with backtest: true', () => {
   const plan = (more: Readonly<Record<string, string>> = {}): Promise<Invoked> =>
     run('plan', { errors: alert('Errors') }, { backtest: 'true', ...more })
 
-  it('a plan with backtest: true has the numbers before and after the change, which it does not make', async () => {
+  it('a plan with backtest: true has the numbers before and after the change, which it does not make', { tags: 'slow' }, async () => {
     await run('apply', { errors: alert('Errors', { threshold: 1 }) })
     const before = structuredClone(serviceOf(emulator()))
     const { document, blocks } = await plan()
@@ -675,7 +679,7 @@ describe('the queries of a plan', () => {
     }
   })
 
-  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', async () => {
+  it('a plan of many alerts asks for the values of all of them, five in a request, and shows them', { tags: 'slow' }, async () => {
     const many = Array.from({ length: 105 }, (_, i) => tile(`T${i}`, [{ aggFn: 'count', where: `ServiceName:s${i}` }]))
     const alerts = Object.fromEntries(many.map(({ name }) => [`a-${String(name).toLowerCase()}`, alert(String(name), { tile: name })]))
     const ran = await invokeText({
@@ -710,7 +714,9 @@ describe('a condition that no row matches', () => {
       ({ rule, severity, message }) => `${severity} ${rule}: ${message}`,
     )
 
-  it('a condition that no row matches is a warning of plan and backtest, which name the term and the nearest value', async () => {
+  it('a condition that no row matches is a warning of plan and backtest, which name the term and the nearest value', {
+    tags: 'slow',
+  }, async () => {
     const cases = [
       [on('ServiceName:chekout SeverityText:info'), 'warn', 'no row matches `ServiceName:chekout` in 7 days; did you mean `checkout`?'],
       [

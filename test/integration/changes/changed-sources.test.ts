@@ -194,7 +194,7 @@ describe('the tiles of a plan', () => {
 describe('a plan near the rate limit', () => {
   const limited = useEmulator({ dialect: 'hyperdx', runSql })
 
-  it('a plan near the rate limit leaves the requests of apply, and says which queries were not run', async () => {
+  it('a plan near the rate limit leaves the requests of apply, and says which queries were not run', { tags: 'slow' }, async () => {
     const many = Array.from({ length: 150 }, (_, i) =>
       chart(`T${i}`, { select: [{ aggFn: 'count', where: `ServiceName:s${i}` }], sourceId: { source: 'Logs' } }),
     )
@@ -219,7 +219,7 @@ describe('a plan near the rate limit', () => {
     expect(limited().requests.length).toBeLessThan(100)
   })
 
-  it('a plan near the rate limit says in its headline how many alerts it has checked', async () => {
+  it('a plan near the rate limit says in its headline how many alerts it has checked', { tags: 'slow' }, async () => {
     const many = Array.from({ length: 160 }, (_, i) =>
       chart(`T${i}`, { select: [{ aggFn: 'count', where: `ServiceName:s${i}` }], sourceId: { source: 'Logs' } }),
     )

@@ -244,7 +244,9 @@ describe('check-slos', () => {
     ).toBe(false)
   })
 
-  it('sends two requests for each SLO and one for the sources, names the first 20 failures, and counts the others', async () => {
+  it('sends two requests for each SLO and one for the sources, names the first 20 failures, and counts the others', {
+    tags: 'slow',
+  }, async () => {
     const before = emulator().requests.length
     const many = Object.fromEntries(Array.from({ length: 22 }, (_, i) => [`slo-${i}`, payment]))
     const { document, reason } = await check(many, { 'min-budget-left': '100' }, at(3, 10))

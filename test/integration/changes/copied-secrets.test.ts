@@ -44,7 +44,9 @@ for (const [dialect, emulator] of Object.entries(servers)) {
     for (const { config } of dashboard.tiles) if ('markdown' in config) config.markdown = `${config.markdown}${text}`
   }
 
-  it(`S1: shows no URL of a webhook that somebody copied into an object, and its host, in plan, drift, apply and pull (${dialect})`, async () => {
+  it(`S1: shows no URL of a webhook that somebody copied into an object, and its host, in plan, drift, apply and pull (${dialect})`, {
+    tags: 'slow',
+  }, async () => {
     expect((await step('apply')).exitCode).toBe(0)
     Object.assign(stored().webhook, { service: 'slack', url })
     copy(copied)

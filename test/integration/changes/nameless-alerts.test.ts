@@ -87,7 +87,7 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('alerts without a name, 
       expect((await pull({})).objects.find(({ id }) => id === alert.id)).toMatchObject({ name: tile?.name })
     }))
 
-  it('are pulled with a key made of what they watch, and then managed', () =>
+  it('are pulled with a key made of what they watch, and then managed', { tags: 'slow' }, () =>
     withSite(emulator(), dialect, async ({ pull, plan, apply }) => {
       for (const alert of serviceOf(emulator()).alerts) alert.name = null
       const pulled = await pull({})
@@ -106,7 +106,8 @@ describe.each(['clickhouse-cloud', 'hyperdx'] as const)('alerts without a name, 
       await apply(files)
       expect(serviceOf(emulator()).alerts.map(({ name }) => name)).toEqual(serviceOf(emulator()).alerts.map(() => null))
       expect((await pull(files)).changed).toBe(false)
-    }))
+    }),
+  )
 })
 
 describe('operations on alerts without a name', () => {

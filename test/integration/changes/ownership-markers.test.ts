@@ -72,32 +72,36 @@ describe('a marker that a user edits', () => {
       expect(await plan(files)).toMatchObject(emptyPlan)
     }))
 
-  it('a marker that a user edits by writing before or behind it on its line: the object stays ours, and pull keeps what they wrote', () =>
-    withShop(async ({ plan, pull, apply }) => {
-      const { alert } = ours()
-      const text = 'n\n\nAsk Kim first.'
-      const stored = alert.note ?? ''
-      for (const edited of [`${stored} Ask Kim first.`, stored.replace('watchkeeper:', 'Ask Kim first. watchkeeper:')]) {
-        alert.note = edited
-        expect((await plan(files)).objects.at(-1), edited).toMatchObject({
-          action: 'update',
-          id: alert.id,
-          fields: [{ path: 'note', before: text, after: 'n' }],
+  it(
+    'a marker that a user edits by writing before or behind it on its line: the object stays ours, and pull keeps what they wrote',
+    { tags: 'slow' },
+    () =>
+      withShop(async ({ plan, pull, apply }) => {
+        const { alert } = ours()
+        const text = 'n\n\nAsk Kim first.'
+        const stored = alert.note ?? ''
+        for (const edited of [`${stored} Ask Kim first.`, stored.replace('watchkeeper:', 'Ask Kim first. watchkeeper:')]) {
+          alert.note = edited
+          expect((await plan(files)).objects.at(-1), edited).toMatchObject({
+            action: 'update',
+            id: alert.id,
+            fields: [{ path: 'note', before: text, after: 'n' }],
+          })
+        }
+        const pulled = afterPull(files, await pull(files, ['**']))
+        expect(differing(await plan(pulled))).toEqual([])
+        await apply(pulled)
+        const changed = {
+          'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
+        }
+        expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
+        expect(ours().alert).toMatchObject({
+          threshold: 2,
+          note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6} wkb:2\\.[0-9a-f]{10}$`)),
         })
-      }
-      const pulled = afterPull(files, await pull(files, ['**']))
-      expect(differing(await plan(pulled))).toEqual([])
-      await apply(pulled)
-      const changed = {
-        'a.json': { dashboards: { shop }, savedSearches: { search }, alerts: { errors: { ...errors, note: text, threshold: 2 } } },
-      }
-      expect(outcomes(await apply(changed))).toMatchObject({ errors: 'updated' })
-      expect(ours().alert).toMatchObject({
-        threshold: 2,
-        note: expect.stringMatching(new RegExp(`^${text}\n\nwatchkeeper: shop/observability errors [0-9a-f]{6} wkb:2\\.[0-9a-f]{10}$`)),
-      })
-      expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
-    }))
+        expect(markersIn(emulator()).filter((marker) => marker.endsWith(' errors'))).toHaveLength(1)
+      }),
+  )
 
   it('a marker that a user edits by removing it: a warning, and nothing is written, until a person decides', () =>
     withShop(async ({ plan, apply }) => {
@@ -137,18 +141,22 @@ describe('a marker that a user edits', () => {
 describe('a key that is longer than a tag has room for', () => {
   const long = 'a-key-that-is-longer-than-a-tag-has-room-for'
 
-  it('a key that is longer than a tag has room for is recognized again, and distinguished from another that begins the same', () =>
-    withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
-      const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
-      await apply(both)
-      expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, orphans: [] })
-      const one = await plan({ 'a.json': { dashboards: { [long]: shop } } }, { prune: true })
-      // The key cannot be read from its hash, so the name is shown.
-      expect(one.objects.map(({ key, name, action }) => [key, name, action])).toEqual([
-        [long, 'Shop', 'unchanged'],
-        ['', 'Second', 'delete'],
-      ])
-    }))
+  it(
+    'a key that is longer than a tag has room for is recognized again, and distinguished from another that begins the same',
+    { tags: 'slow' },
+    () =>
+      withSite(emulator(), 'clickhouse-cloud', async ({ apply, plan }) => {
+        const both = { 'a.json': { dashboards: { [long]: shop, [`${long}-2`]: { ...shop, name: 'Second' } } } }
+        await apply(both)
+        expect(await plan(both)).toMatchObject({ ...emptyPlan, unchanged: 2, orphans: [] })
+        const one = await plan({ 'a.json': { dashboards: { [long]: shop } } }, { prune: true })
+        // The key cannot be read from its hash, so the name is shown.
+        expect(one.objects.map(({ key, name, action }) => [key, name, action])).toEqual([
+          [long, 'Shop', 'unchanged'],
+          ['', 'Second', 'delete'],
+        ])
+      }),
+  )
 })
 
 describe('what the server makes of what was sent', () => {

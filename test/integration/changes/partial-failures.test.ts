@@ -115,7 +115,7 @@ describe('W6: an API that fails stops apply after five failures in a row', () =>
     expect(ran.exitCode).toBe(4)
   })
 
-  it('does not try to update every object of an API that fails', async () => {
+  it('does not try to update every object of an API that fails', { tags: 'slow' }, async () => {
     await apply(twenty())
     const { dashboards, alerts } = twenty()
     const changed = Object.fromEntries(Object.entries(alerts).map(([key, one]) => [key, { ...one, threshold: 99 }]))

@@ -129,7 +129,7 @@ describe('the raw SQL of a plan', () => {
     ],
   }
 
-  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', async () => {
+  it('is run as the server runs it, so that a query that a backtest cannot use has its error, or a note', { tags: 'slow' }, async () => {
     for (const dialect of ['hyperdx', 'clickhouse-cloud'] as const)
       for (const [name, [config, begin]] of Object.entries(cases)) {
         // ClickHouse Cloud does not shorten an answer.
@@ -139,7 +139,7 @@ describe('the raw SQL of a plan', () => {
       }
   })
 
-  it('is run whatever its alert does with it, and has no diagnostic where it runs', async () => {
+  it('is run whatever its alert does with it, and has no diagnostic where it runs', { tags: 'slow' }, async () => {
     const fine: readonly Fields[] = [
       watching(sqlOf(`SELECT count() ${from}`)),
       watching(sqlOf(`SELECT count() ${from}`), { scheduleOffsetMinutes: 2 }),
@@ -226,7 +226,7 @@ describe('the charts of a plan', () => {
     'a note': [showing({ displayType: 'markdown', markdown: 'a' }), []],
   }
 
-  it('are run with what the API has, and the rest is looked up or has a note', async () => {
+  it('are run with what the API has, and the rest is looked up or has a note', { tags: 'slow' }, async () => {
     for (const [name, [content, found]] of Object.entries(cases)) {
       const wanted = found.map((one) => expect.stringContaining(one))
       expect(diagnosticsOf(await run('plan', content)), name).toEqual(wanted)

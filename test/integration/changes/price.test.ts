@@ -203,7 +203,7 @@ describe('max-monthly-increase', () => {
     return [document.status, document.failureReason]
   }
 
-  it('V9: max-monthly-increase compares the upper end of the price, also on a service that is read-only', async () => {
+  it('V9: max-monthly-increase compares the upper end of the price, also on a service that is read-only', { tags: 'slow' }, async () => {
     for (const isReadonly of [true, false]) {
       serviceOf(emulator()).isReadonly = isReadonly
       const { total = { expected: 0, high: 0 } } = (await plan(alertsEvery('5m'))).price
@@ -215,14 +215,16 @@ describe('max-monthly-increase', () => {
     }
   })
 
-  it('V9: max-monthly-increase is exceeded by many alerts that add little each, as by fewer with the same evaluations', async () => {
+  it('V9: max-monthly-increase is exceeded by many alerts that add little each, as by fewer with the same evaluations', {
+    tags: 'slow',
+  }, async () => {
     const [daily, halfDaily] = [await plan(alertsApart(140, '1d')), await plan(alertsApart(70, '12h'))]
     expect(daily.price.total).toEqual(halfDaily.price.total)
     expect(Math.max(...daily.price.alerts.map(({ share }) => share))).toBeLessThan(1)
     expect((await judged(alertsApart(140, '1d'), 100))[0]).toBe('fail')
   })
 
-  it('V9: the price counts an alert for a full month, however far ahead its start is', async () => {
+  it('V9: the price counts an alert for a full month, however far ahead its start is', { tags: 'slow' }, async () => {
     const ahead = (days: number) => ({
       dashboards: { shop },
       alerts: { errors: { ...errors, scheduleStartAt: new Date(nowMs + days * 86_400_000).toISOString() } },
@@ -232,7 +234,7 @@ describe('max-monthly-increase', () => {
     expect((await judged(ahead(35), 50))[0]).toBe('fail')
   })
 
-  it('V9: an alert that is silenced until later makes no other alert free', async () => {
+  it('V9: an alert that is silenced until later makes no other alert free', { tags: 'slow' }, async () => {
     const { price } = await plan(alertsEvery('5m'))
     const slow = { ...two.slow, interval: '1m' }
     await apply({ dashboards: { shop }, alerts: { slow } })
@@ -246,7 +248,9 @@ describe('max-monthly-increase', () => {
     expect(price.total?.high).toBeGreaterThan(1)
   })
 
-  it('V9: max-monthly-increase fails where the state of the service does not tell how it sleeps, unless on-missing accepts it', async () => {
+  it('V9: max-monthly-increase fails where the state of the service does not tell how it sleeps, unless on-missing accepts it', {
+    tags: 'slow',
+  }, async () => {
     const service = serviceOf(emulator())
     const { state } = service
     const cases: readonly [object, string][] = [

@@ -105,7 +105,7 @@ describe('a pull of drift', () => {
     ['a list', () => set(dashboard(), { tags: dashboard().tags.filter((tag) => tag !== 'staging') }), 'env.STAGE'],
   ]
 
-  it('F4: a pull of drift writes no value over an expression, and names the variable', async () => {
+  it('F4: a pull of drift writes no value over an expression, and names the variable', { tags: 'slow' }, async () => {
     for (const [what, change, variable] of changes) {
       restore()
       raise()

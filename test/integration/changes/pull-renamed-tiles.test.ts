@@ -166,7 +166,7 @@ describe('a pull after a tile was renamed in the service', () => {
     expect(document).toMatchObject({ updated: 1, removed: 1, leftOut: 0 })
   })
 
-  it('a dashboard is left out whose tile is gone, where an alert that is gone, too, has the id of the tile', async () => {
+  it('a dashboard is left out whose tile is gone, where an alert that is gone, too, has the id of the tile', { tags: 'slow' }, async () => {
     const twice = `${board}${tile('Two', 'b')}`
     await run('apply', { 'o/a.yml': twice })
     const [, , last] = dashboard().tiles
@@ -237,7 +237,7 @@ describe('a pull after a tile was renamed in the service', () => {
     expect(plan).toMatchObject({ changed: false })
   })
 
-  it('a dashboard is left out where alerts of a file with instances cannot all follow its tile', async () => {
+  it('a dashboard is left out where alerts of a file with instances cannot all follow its tile', { tags: 'slow' }, async () => {
     const tiles = `${tile('Errors of a')}${tile('Errors of b', 'b')}`
     const text = board.replace(tile('One') + tile('Two', 'a'), tiles)
     const byValue = instances(template.replace('tile: Two', 'tile: Errors of ‹instance.key›'))

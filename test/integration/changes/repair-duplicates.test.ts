@@ -92,7 +92,9 @@ describe.each(dialects)('objects that exist twice in %s', (dialect) => {
     service.alerts = service.alerts.filter(({ dashboardId }) => dashboardId !== id)
   }
 
-  it('W3: objects that exist twice are never repaired without the input, and every plan and apply says what to do', async () => {
+  it('W3: objects that exist twice are never repaired without the input, and every plan and apply says what to do', {
+    tags: 'slow',
+  }, async () => {
     const { service, twinOf } = await doubled()
     const ids = twinOf(service.dashboards, 'Shop').map(({ id }) => id)
     const target =

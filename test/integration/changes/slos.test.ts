@@ -36,15 +36,16 @@ const made = { dashboards: 2, alerts: 8 }
 const haveApplied = useApplied(emulator, () => site((one) => one.apply(files)))
 
 describe('SLOs', () => {
-  it('SLOs are applied once, and then the plan is empty', () =>
+  it('SLOs are applied once, and then the plan is empty', { tags: 'slow' }, () =>
     site(async (one) => {
       await haveApplied()
       expect(await one.plan(files, { prune: true })).toMatchObject({ ...emptyPlan, unchanged: made.dashboards + made.alerts })
       expect(await one.apply(files)).toMatchObject({ changed: false })
       expect(await one.drift(files)).toMatchObject({ changed: false })
-    }))
+    }),
+  )
 
-  it('SLOs show in the plan what each alert guards, and which SLOs have no alert for missing data', () =>
+  it('SLOs show in the plan what each alert guards, and which SLOs have no alert for missing data', { tags: 'slow' }, () =>
     site(async (one) => {
       const { slos } = await one.plan({ 'a.json': { slos: { checkout: { ...checkout, noData: undefined } } } })
       expect(slos).toMatchObject([
@@ -59,7 +60,8 @@ describe('SLOs', () => {
         },
       ])
       expect((await one.plan({ 'a.json': { dashboards: {} } })).slos).toBeUndefined()
-    }))
+    }),
+  )
 
   it('SLOs follow a change of their source, so that alerts do not watch a table without data', { tags: 'slow' }, () =>
     site(async (one) => {
@@ -107,7 +109,7 @@ describe('SLOs', () => {
         expect(messages.filter((message) => message.includes(place)).length, messages.join('\n')).toBe(1)
     }))
 
-  it('SLOs with an unknown source are not evaluated', () =>
+  it('SLOs with an unknown source are not evaluated', { tags: 'slow' }, () =>
     site(async (one) => {
       const requests = () => emulator().requests.filter(({ path }) => path.includes('series')).length
       const lost = { ...checkout, source: 'Tracs' }
@@ -117,9 +119,10 @@ describe('SLOs', () => {
       const both = await one.plan({ 'a.json': { slos: { lost, checkout } } }, { backtest: true })
       expect(both.backtest?.alerts.map(({ key }) => key.split('.')[0])).toEqual(['checkout', 'checkout', 'checkout', 'checkout'])
       expect(requests()).toBeGreaterThan(0)
-    }))
+    }),
+  )
 
-  it('SLOs with a source that the service does not have are held, and the others are written', () =>
+  it('SLOs with a source that the service does not have are held, and the others are written', { tags: 'slow' }, () =>
     site(async (one) => {
       await haveApplied()
       const sources = serviceOf(emulator()).sources
@@ -139,9 +142,10 @@ describe('SLOs', () => {
         outcome: 'left-out',
         reason: expect.stringContaining('no source is named "Traces"'),
       })
-    }))
+    }),
+  )
 
-  it('SLOs are left as they are by pull, which names an object that differs', () =>
+  it('SLOs are left as they are by pull, which names an object that differs', { tags: 'slow' }, () =>
     site(async (one) => {
       await haveApplied()
       const untouched = await one.pull(files)
@@ -155,7 +159,8 @@ describe('SLOs', () => {
         reason: expect.stringContaining('slos.checkout makes'),
       })
       expect(await one.plan(files)).toMatchObject({ toUpdate: 1 })
-    }))
+    }),
+  )
 })
 
 describe('SLOs of a service in ClickHouse Cloud', () => {
@@ -206,7 +211,7 @@ describe('the emulator evaluates the queries of SLOs', () => {
 })
 
 describe('a query of an SLO that the server cannot run', () => {
-  it('a query of an SLO that the server cannot run is a warning of the plan, and the other SLOs have none', () =>
+  it('a query of an SLO that the server cannot run is a warning of the plan, and the other SLOs have none', { tags: 'slow' }, () =>
     site(async (one) => {
       const { diagnostics } = await one.plan({
         'a.json': { slos: { checkout: { ...checkout, total: "Servicename = 'checkout'" }, services } },
@@ -214,7 +219,8 @@ describe('a query of an SLO that the server cannot run', () => {
       expect(diagnostics.map(({ severity, rule, message }) => [severity, rule, message])).toEqual([
         ['warning', 'slo-failing-query', expect.stringMatching(/^slos\.checkout: its alerts would never fire, .*: Unknown .*Servicename/)],
       ])
-    }))
+    }),
+  )
 
   const withoutDatabase = useEmulator({
     dialect: 'hyperdx',
@@ -222,14 +228,18 @@ describe('a query of an SLO that the server cannot run', () => {
     runSql: () => ({ error: 'connect ECONNREFUSED 127.0.0.1:8123' }),
   })
 
-  it('a query of an SLO that the server cannot run while its database is down is no warning, because the SLO is not wrong', () =>
-    withSite(withoutDatabase(), 'hyperdx', async (one) => {
-      const { toCreate, diagnostics } = await one.plan(files)
-      expect([toCreate, diagnostics.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([
-        made.dashboards + made.alerts,
-        ['note unchecked-query', 'note unchecked-query'],
-      ])
-    }))
+  it(
+    'a query of an SLO that the server cannot run while its database is down is no warning, because the SLO is not wrong',
+    { tags: 'slow' },
+    () =>
+      withSite(withoutDatabase(), 'hyperdx', async (one) => {
+        const { toCreate, diagnostics } = await one.plan(files)
+        expect([toCreate, diagnostics.map(({ rule, severity }) => `${severity} ${rule}`)]).toEqual([
+          made.dashboards + made.alerts,
+          ['note unchecked-query', 'note unchecked-query'],
+        ])
+      }),
+  )
 
   it('a query of an SLO that the server cannot run is an error of check-slos that names the SLO and its place', async () => {
     const { document } = await invokeText({
@@ -260,7 +270,7 @@ describe('a slow query of an SLO', () => {
   const warnings = ({ diagnostics }: Awaited<ReturnType<Site['plan']>>): readonly string[] =>
     diagnostics.map(({ rule, severity, location, message }) => `${severity} ${rule} line ${location.line}: ${message}`)
 
-  it('a slow query of an SLO is a warning of the plan', () =>
+  it('a slow query of an SLO is a warning of the plan', { tags: 'slow' }, () =>
     on(async (one) => {
       const advice = 'Narrow total by columns in the sorting key of the table, such as ServiceName, or use a source of a smaller table'
       for (const [elapsedMs, expected] of [
@@ -276,9 +286,12 @@ describe('a slow query of an SLO', () => {
         // The long window of the ticket.
         expect(asked.every((sql) => sql.includes(String(3 * 86_400_000)))).toBe(true)
       }
-    }))
+    }),
+  )
 
-  it('W4: a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', async () => {
+  it('W4: a slow query of an SLO is sent by no plan without changes of the SLO, and for no files that may be those of a fork', {
+    tags: 'slow',
+  }, async () => {
     await on((one) => one.plan(files), { isFork: true })
     expect(asked).toEqual([])
     await on(async (one) => {
@@ -291,7 +304,7 @@ describe('a slow query of an SLO', () => {
     })
   })
 
-  it('a slow query of an SLO is not looked for when the server has no SQL access, which a note says', () =>
+  it('a slow query of an SLO is not looked for when the server has no SQL access, which a note says', { tags: 'slow' }, () =>
     on(async (one) => {
       server().addFault({ match: { path: '/mcp' }, times: 9, effect: { kind: 'html', status: 404 } })
       Object.assign(times, { checkout: 20_000 })
@@ -300,7 +313,8 @@ describe('a slow query of an SLO', () => {
         made.dashboards + made.alerts,
         [expect.stringMatching(/^note unchecked-query line undefined: The queries of SLOs were not run: .* has no \/mcp/)],
       ])
-    }))
+    }),
+  )
 
   const cloud = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off', runSql })
 

@@ -245,7 +245,9 @@ function evaluate(emulator: Emulator): readonly string[] {
 }
 
 describe('alerts on conditions without a language', () => {
-  it('W9: fires alerts after their dashboard was created, updated and rewritten, and the web app can save it', async () => {
+  it('W9: fires alerts after their dashboard was created, updated and rewritten, and the web app can save it', {
+    tags: 'slow',
+  }, async () => {
     for (const dialect of profiles)
       await withEmulator(dialect, async (emulator, site) => {
         const inputs = [{}, { tags: ['changed'] }, { tags: ['changed'] }]

@@ -49,7 +49,7 @@ describe('alerts keep their ids when', () => {
     'a tile is renamed and shows the same': [{ ...shop, tiles: [tile('Renamed', 0, number), tile('B', 4)] }, 'Renamed'],
     'a tile is renamed and moves': [{ ...shop, tiles: [tile('Renamed', 12, number), tile('B', 4)] }, 'Renamed'],
   }
-  it('keeps the ids of alerts when a dashboard changes and keeps their tiles', () =>
+  it('keeps the ids of alerts when a dashboard changes and keeps their tiles', { tags: 'slow' }, () =>
     forEachEntry(
       Object.entries(harmless),
       (what, [dashboard, tileOfErrors = 'A']) =>
@@ -68,7 +68,8 @@ describe('alerts keep their ids when', () => {
           expect(await plan(changed)).toMatchObject(emptyPlan)
         }),
       { before: () => emulator().reset() },
-    ))
+    ),
+  )
 })
 
 it('recognizes a renamed tile where the server filled in defaults', () =>
@@ -140,22 +141,26 @@ describe('W7: a tile is not removed while an alert on it stays', () => {
       expect(await plan(changed, { prune: true })).toMatchObject(emptyPlan)
     }))
 
-  it('leaves a dashboard as it is when a tile with an unmanaged alert is deleted, or gets a type that cannot have alerts', () =>
-    site(async ({ apply }) => {
-      addGuest('On B')
-      const before = stateOf(emulator())
-      for (const [reason, dashboard, alerts] of [
-        ['is deleted', withoutB, { errors }],
-        ['gets the type markdown, which cannot have alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }, { errors }],
-      ] as const)
-        expect(errorsIn(await apply(files({ shop: dashboard }, alerts), { prune: true }))).toMatchObject([
-          {
-            rule: 'held',
-            message: `dashboards.shop: apply leaves it as it is, and deletes nothing: tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff). Declare the alert, or move or delete it first`,
-          },
-        ])
-      expect(stateOf(emulator())).toEqual(before)
-    }))
+  it(
+    'leaves a dashboard as it is when a tile with an unmanaged alert is deleted, or gets a type that cannot have alerts',
+    { tags: 'slow' },
+    () =>
+      site(async ({ apply }) => {
+        addGuest('On B')
+        const before = stateOf(emulator())
+        for (const [reason, dashboard, alerts] of [
+          ['is deleted', withoutB, { errors }],
+          ['gets the type markdown, which cannot have alerts', { ...shop, tiles: [tile('A'), tile('B', 4, markdown)] }, { errors }],
+        ] as const)
+          expect(errorsIn(await apply(files({ shop: dashboard }, alerts), { prune: true }))).toMatchObject([
+            {
+              rule: 'held',
+              message: `dashboards.shop: apply leaves it as it is, and deletes nothing: tile "B" of dashboard "Shop" ${reason}, and with it the alert "Guest" (65f5e4a35eedc0deffffffff). Declare the alert, or move or delete it first`,
+            },
+          ])
+        expect(stateOf(emulator())).toEqual(before)
+      }),
+  )
 
   it('creates the alerts again of a tile that comes back with its dashboard', () =>
     site(async ({ apply, plan }) => {

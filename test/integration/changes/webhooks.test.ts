@@ -117,7 +117,7 @@ describe('webhooks as code', () => {
       ])
     }))
 
-  it('finds another secret in a hidden field by its digest, and sends it', () =>
+  it('finds another secret in a hidden field by its digest, and sends it', { tags: 'slow' }, () =>
     site(
       async (one) => {
         await haveApplied(declared.pager)
@@ -127,7 +127,8 @@ describe('webhooks as code', () => {
         expect(await one.plan(pagerFile)).toMatchObject(emptyPlan)
       },
       { ...secrets, WEBHOOK_PAGER_TOKEN: 'Bearer anothersecret' },
-    ))
+    ),
+  )
 
   it('does not see an edit of a hidden field by hand, and repair: secrets sends ours', () =>
     site(async (one) => {

@@ -223,7 +223,7 @@ describe('a rate limit', () => {
 })
 
 describe('a body', () => {
-  it('a body gets a 413 above 5 MiB', async () => {
+  it('a body gets a 413 above 5 MiB', { tags: 'slow' }, async () => {
     const emulator = await startCloud()
     const limit = 5 * 1024 * 1024
     const body = `{"name":"${'x'.repeat(limit - 11)}"}`

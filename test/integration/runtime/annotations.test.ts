@@ -46,7 +46,7 @@ it('leaves room among them for what could not be written', async () => {
   expect(warnings.at(-1)).toMatch(/^::warning title=Watchkeeper validate::/)
 })
 
-it('the log of an apply has a line of progress every ten seconds, not one for each of 40 objects', async () => {
+it('the log of an apply has a line of progress every ten seconds, not one for each of 40 objects', { tags: 'slow' }, async () => {
   const savedSearches = Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`s${i}`, { name: `S ${i}`, source: 'Logs' }]))
   const startedAtMs = performance.now()
   const ran = await runAsAction({

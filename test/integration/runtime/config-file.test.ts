@@ -32,7 +32,7 @@ describe('the config file', () => {
     })
   })
 
-  it('S5: neither it nor the file of an environment sets what a pull request must not decide', async () => {
+  it('S5: neither it nor the file of an environment sets what a pull request must not decide', { tags: 'slow' }, async () => {
     const operations = await describeOperations()
     const names = new Set([...settings, ...operations.flatMap(({ inputs }) => inputs)].map(({ name }) => name))
     const [inConfig, inEnvironment] = [new Set(), new Set()]

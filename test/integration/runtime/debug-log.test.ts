@@ -14,7 +14,7 @@ const settings = () => ({
 })
 
 describe('the debug log', () => {
-  it('names each request, its answer, and why it is sent again', async () => {
+  it('names each request, its answer, and why it is sent again', { tags: 'slow' }, async () => {
     emulator().addFault({ match: { path: '/sources' }, effect: { kind: 'status', status: 503 } })
     const lines: string[] = []
     await createClient({ ...settings(), onDebug: (line) => lines.push(line) }).listSources()

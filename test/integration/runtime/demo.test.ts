@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { runCliInside } from '../../support/run-cli-inside.ts'
 
-it('the demo shows nine operations in at most 60 lines, each with its verdict, and two gates that fail', async () => {
+it('the demo shows nine operations in at most 60 lines, each with its verdict, and two gates that fail', { tags: 'slow' }, async () => {
   const { exitCode, stdout } = await runCliInside(['demo'])
   expect(exitCode).toBe(0)
   const lines = stdout.trimEnd().split('\n')

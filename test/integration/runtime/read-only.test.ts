@@ -101,7 +101,7 @@ describe('a read-only run', () => {
     expect(ran.document.status).toBe('pass')
   })
 
-  it('W4: runs every operation that reads, which sends GET requests and POST requests that store nothing', () =>
+  it('W4: runs every operation that reads, which sends GET requests and POST requests that store nothing', { tags: 'slow' }, () =>
     forEachEntry(
       allOperations.filter(({ operation }) => operation.effect === 'read'),
       async (one) => {
@@ -113,7 +113,8 @@ describe('a read-only run', () => {
         expect(emulator().requests.filter((request) => request.method !== 'GET' && !storesNothing(request))).toEqual([])
       },
       { before: () => emulator().reset() },
-    ))
+    ),
+  )
 
   it('a read-only run is an option of the library', async () => {
     const client = createClient({ variables: { WATCHKEEPER_API_URL: emulator().url }, profile: 'clickhouse-cloud', readOnly: true })

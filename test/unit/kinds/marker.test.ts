@@ -129,7 +129,7 @@ describe('a mark in a text', () => {
     expect(found(marked)).toEqual([longest.project, longest.key, '0a1b2c'])
   })
 
-  it('a marker in a text is found in time that grows with the text, whatever it is made of', () =>
+  it('a marker in a text is found in time that grows with the text, whatever it is made of', { tags: 'slow' }, () =>
     forEachEntry(
       ['\n', ' ', '\n     watchkeeper:', 'watchkeeper:', 'watchkeeper: a/b', 'watchkeeper: a/b c 000000 ', 'watchkeeper: a/b c 000000\n'],
       async (part) => {
@@ -141,7 +141,8 @@ describe('a mark in a text', () => {
           ),
         ).toBeLessThanOrEqual(tenfold)
       },
-    ))
+    ),
+  )
 })
 
 describe('a mark in tags', () => {

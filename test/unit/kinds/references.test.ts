@@ -116,7 +116,9 @@ describe('what an alert watches', () => {
     expect(lines(checkReferences(read))[0]).toMatch(/^f\.yml:6:16 dangling-reference/)
   })
 
-  it('reports a reference to a missing object in about the same time among hundreds and among thousands of others', async () => {
+  it('reports a reference to a missing object in about the same time among hundreds and among thousands of others', {
+    tags: 'slow',
+  }, async () => {
     const { d } = fileWith().dashboards
     const { a } = fileWith().alerts
     const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)

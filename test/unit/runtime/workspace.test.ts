@@ -252,7 +252,7 @@ describe('wildcards', () => {
     }
   })
 
-  it('wildcards find a thousand files at most', async () => {
+  it('wildcards find a thousand files at most', { tags: 'slow' }, async () => {
     const add = (i: number): void => writeFileSync(join(place, 'work', 'other', `${i}.yml`), '')
     for (let i = 0; i < 1000; i++) add(i)
     expect((await find('other/*.yml')).paths).toHaveLength(1000)

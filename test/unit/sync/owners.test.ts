@@ -5,6 +5,6 @@ it('W13: no run writes or deletes what another project or repository has, unless
   expect(findOwnerProblems(12)).toEqual([])
 })
 
-it('W21: a declaration has at most one object, an object at most one declaration, and the order of links decides', () => {
+it('W21: a declaration has at most one object, an object at most one declaration, and the order of links decides', { tags: 'slow' }, () => {
   expect(findLinkProblems()).toEqual([])
 })

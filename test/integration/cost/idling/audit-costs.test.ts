@@ -83,7 +83,7 @@ describe('an audit of services', () => {
     expect(text).toContain('Awake hours per day (3 services together)')
   })
 
-  it('finds a service that may not sleep, with the command that changes it, before what saves nothing', async () => {
+  it('finds a service that may not sleep, with the command that changes it, before what saves nothing', { tags: 'slow' }, async () => {
     serviceOf(emulator(), 'checkout').tags = []
     serviceOf(emulator(), 'search').idleScaling = false
     const { findings, document } = await audit()
@@ -151,7 +151,7 @@ describe('an audit of services', () => {
     expect(text).toMatch(/The service was awake 100% of 28 known days/)
   })
 
-  it('asks again for halves of the activities whose answer is too large', async () => {
+  it('asks again for halves of the activities whose answer is too large', { tags: 'slow' }, async () => {
     const { document } = await audit()
     const sent = emulator().requests.length
     emulator().addFault({ match: { path: '/activities' }, effect: { kind: 'body', text: ' '.repeat(17 * 1024 * 1024) } })
@@ -177,7 +177,7 @@ describe('an audit of services', () => {
   })
 
   // An evaluation keeps it awake for 10 to 13 minutes of 15: 76.7% of 720 hours at 1 CHC, less 20 hours that the other alert covers.
-  it('finds an alert that is evaluated less often than the idle timeout, by its share of the awake time', async () => {
+  it('finds an alert that is evaluated less often than the idle timeout, by its share of the awake time', { tags: 'slow' }, async () => {
     const alerts = [{ intervalMs: 900_000, offsetMs: 0 }]
     const queries = { workday: 0, weekend: 0 }
     putToSleep(emulator(), 'search', { ...office, idleTimeoutMinutes: 10, effectiveTimeoutMinutes: 10, queries, creditsPerHour: 1, alerts })
@@ -369,7 +369,9 @@ describe('an audit with a key that lacks a permission', () => {
     expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
   })
 
-  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', async () => {
+  it('does not pass without final usage, with records that cannot be trusted, with too few days, and without services', {
+    tags: 'slow',
+  }, async () => {
     const [organization] = emulator().store.organizations
     if (organization === undefined) throw new Error('the demo has an organization')
     const { usage } = organization

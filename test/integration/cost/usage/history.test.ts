@@ -59,7 +59,7 @@ it('asks again for halves of the days whose answer is too large, and not for les
 })
 
 describe('a period with future days', () => {
-  it('a period with future days has the same forecast and the same spikes with every option', async () => {
+  it('a period with future days has the same forecast and the same spikes with every option', { tags: 'slow' }, async () => {
     const budgets = { 'budgets.yml': `[{ name: long, limit: 9999, period: last-90-days }, { name: same, limit: 9999 }]` }
     const all = await Promise.all(
       [

@@ -26,7 +26,7 @@ describe('a period', () => {
     expect(windows()).toHaveLength(13)
   })
 
-  it('a period is read without gaps and overlaps', async () => {
+  it('a period is read without gaps and overlaps', { tags: 'slow' }, async () => {
     await run({ period: `${addDays(today, -99)}..${today}` })
     const sorted = windows().toSorted()
     expect(sorted).toHaveLength(5)

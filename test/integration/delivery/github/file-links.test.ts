@@ -105,7 +105,7 @@ describe('a location', () => {
     }
   })
 
-  it('S6: a location with any file name leads only to its line', () =>
+  it('S6: a location with any file name leads only to its line', { tags: 'slow' }, () =>
     forEachEntry(
       ['a b#c?d%20e.yml', 'a](javascript:1).yml', '[x](y).yml', 'a|b.yml', 'a`b.yml', '<img src=x>.yml', 'a&amp;b.yml', 'ü_*_.yml'],
       async (name) => {
@@ -118,7 +118,8 @@ describe('a location', () => {
           expect(unexpectedHtml(text.replaceAll(/<!--.*-->/g, ''))).toEqual([])
         }
       },
-    ))
+    ),
+  )
 
   it('a location of the config file is a link and an annotation', async () => {
     const ran = await validate({ ...checkout(), '.watchkeeper.yml': 'profile: hyperdx\nprofle: hyperdx\n' }, { 'comment-label': 'x' })

@@ -20,7 +20,7 @@ const place = () => inputsFor(cloud(), 'clickhouse-cloud')
 const comments = () => github().store.comments
 
 describe('the label of a comment', () => {
-  it('the label of a comment differs for each service, server and environment', async () => {
+  it('the label of a comment differs for each service, server and environment', { tags: 'slow' }, async () => {
     await step(place())
     await step({ ...place(), 'service-id': 'c0ffee00-0000-4000-8000-0000000000c2' })
     const server = inputsFor(selfHosted(), 'hyperdx')

@@ -239,7 +239,7 @@ describe('answers of a self-hosted server', () => {
     ])
   })
 
-  it('answers of a self-hosted server with a 404 are never an empty list', () =>
+  it('answers of a self-hosted server with a 404 are never an empty list', { tags: 'slow' }, () =>
     forEachEntry<[string, string]>(
       [
         ['text/plain', 'Not Found'],
@@ -258,7 +258,8 @@ describe('answers of a self-hosted server', () => {
           expect(error.message).toContain('api-url is wrong')
         }
       },
-    ))
+    ),
+  )
 
   it('answers of a self-hosted server of another product at the address are not taken for a missing object', async () => {
     const other = await startRawServer((wire) =>

@@ -190,7 +190,7 @@ describe.each(dialects)('a query with profile %s', (dialect) => {
     expect(started?.requests.filter(({ method }) => method === 'POST')).toHaveLength(1)
   })
 
-  it('R1: is sent again after a failure where the run needs the answer, and not after a timeout', async () => {
+  it('R1: is sent again after a failure where the run needs the answer, and not after a timeout', { tags: 'slow' }, async () => {
     const failing = (effects: readonly Effect[]): Options => ({
       dialect,
       runSql: answers([{ one: 1 }]),

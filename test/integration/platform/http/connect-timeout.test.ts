@@ -5,7 +5,7 @@ import { type ExchangeFailure, failureOfExchange } from '../../../../src/platfor
 import { createTransport, type Exchange } from '../../../../src/platform/http/transport.ts'
 import { openBlackHole } from '../../../support/raw-server.ts'
 
-it('R4: gives up a connection that is not made within 10 seconds', async () => {
+it('R4: gives up a connection that is not made within 10 seconds', { tags: 'slow' }, async () => {
   // The clock of undici's limits, which ticks here as often as a test wants.
   const { tick } = createRequire(import.meta.url)('undici/lib/util/timers.js') as { readonly tick: (ms: number) => void }
   const hole = await openBlackHole()

@@ -153,7 +153,7 @@ describe('an answer that is unusual', () => {
       },
     ))
 
-  it('R5: rejects an answer above 16 MiB, and every encoding but one gzip', () => {
+  it('R5: rejects an answer above 16 MiB, and every encoding but one gzip', { tags: 'slow' }, () => {
     const encoded = (encoding: string, body: Uint8Array) => [
       `HTTP/1.1 200 OK\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`,
       body,

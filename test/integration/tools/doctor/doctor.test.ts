@@ -249,7 +249,7 @@ describe('the values of managed alerts', () => {
     channel: { type: 'webhook', webhook: 'oncall' },
   })
 
-  it('the values of managed alerts are facts, and one that can never fire is a warning', async () => {
+  it('the values of managed alerts are facts, and one that can never fire is a warning', { tags: 'slow' }, async () => {
     expect(valuesOf(await run({ operation: 'doctor' }))).toEqual({ name: 'values', outcome: 'ok', detail: 'no managed alerts' })
     const sql = { configType: 'sql', displayType: 'number', sqlTemplate: "SELECT count() FROM url('http://a')" }
     const typos = ['Typo', ...Array.from({ length: 10 }, (_, i) => `Typo ${i}`)]

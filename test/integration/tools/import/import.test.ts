@@ -98,7 +98,7 @@ alerts:
 `)
   })
 
-  it('writes the same again, and overwrites no other content', async () => {
+  it('writes the same again, and overwrites no other content', { tags: 'slow' }, async () => {
     await importFile('rules.yml')
     expect((await importFile('rules.yml')).exitCode).toBe(0)
     await importFile('corpus.yml', '--allow-partial')
@@ -235,7 +235,7 @@ alerts:
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('api-key-id: is missing')])
   })
 
-  it('compares values with --check, and writes no rule whose values differ unless a part is enough', async () => {
+  it('compares values with --check, and writes no rule whose values differ unless a part is enough', { tags: 'slow' }, async () => {
     let original: number | undefined = 3
     let type = 'UInt64'
     const runSql: RunSql = ({ sql }) => {

@@ -195,7 +195,9 @@ function priceOf(world: World) {
 const credits = (minutesOfDay: readonly number[]): number => ((minutesOfDay[0] ?? 0) + (minutesOfDay[1] ?? 0)) / 4
 
 describe('the price in any world', () => {
-  it('V9: the price of new alerts is what a calendar of all evaluations has more with them than without, to the minute', () => {
+  it('V9: the price of new alerts is what a calendar of all evaluations has more with them than without, to the minute', {
+    tags: 'slow',
+  }, () => {
     fc.assert(
       fc.property(worldOf(fc.record({ after: alerts })), (world) => {
         const months = world.timeouts.map((timeout) => compareMonths(world, world.activity, timeout))
@@ -207,7 +209,9 @@ describe('the price in any world', () => {
     )
   })
 
-  it('V9: the price of any changes is the difference of both sums over the known days without the alerts that change, and not below 0', () => {
+  it('V9: the price of any changes is the difference of both sums over the known days without the alerts that change, and not below 0', {
+    tags: 'slow',
+  }, () => {
     const update = fc.record({ before: alerts, after: alerts })
     const change = fc.oneof(fc.record({ before: alerts }), fc.record({ after: alerts }), update, update)
     fc.assert(
@@ -221,7 +225,7 @@ describe('the price in any world', () => {
     )
   })
 
-  it('the price of two plans, one after the other, is that of one plan with the alerts of both', () => {
+  it('the price of two plans, one after the other, is that of one plan with the alerts of both', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(worldOf(fc.record({ after: alerts })), fc.nat(5), (world, size) => {
         const [first, second] = [world.changes.slice(0, size), world.changes.slice(size)]

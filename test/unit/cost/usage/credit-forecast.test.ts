@@ -122,6 +122,7 @@ describe('the days that credits last', () => {
 
   it.each([0, 0.5, 0.7])(
     'are inside of the range of 80 percent for at least three in four random organizations, where a day resembles the day before by %d',
+    { tags: 'slow' },
     (similarity) => {
       // A linear congruential generator: the same organizations in every run.
       let state = 7

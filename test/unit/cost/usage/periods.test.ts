@@ -144,7 +144,7 @@ describe('daysBeside', () => {
   const day = fc.integer({ min: 0, max: 120 }).map((n) => addDays('2026-01-01' as Day, n))
   const period = fc.tuple(day, fc.integer({ min: 0, max: 40 })).map(([from, length]): Period => ({ from, to: addDays(from, length) }))
 
-  it('contains each day of the periods once, without the excluded days', () => {
+  it('contains each day of the periods once, without the excluded days', { tags: 'slow' }, () => {
     fc.assert(
       fc.property(fc.array(period, { maxLength: 6 }), fc.array(period, { maxLength: 2 }), (wanted, except) => {
         const found = daysBeside(wanted, except)

@@ -33,7 +33,7 @@ describe('findSpikes', () => {
     expect(spikesOf(amountOn)).toEqual([])
   })
 
-  it('finds no spike in noise', () => {
+  it('finds no spike in noise', { tags: 'slow' }, () => {
     const noise = fc.array(fc.double({ min: 0.9, max: 1.1, noNaN: true }), { minLength: 56, maxLength: 56 })
     fc.assert(
       fc.property(noise, (factors) => {

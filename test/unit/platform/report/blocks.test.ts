@@ -65,7 +65,7 @@ describe('a sentence', () => {
     expect(markdownOf(words).length).toBeLessThan(1100)
   })
 
-  it('a sentence has nothing outside of code that a medium would link, mention or format', () => {
+  it('a sentence has nothing outside of code that a medium would link, mention or format', { tags: 'slow' }, () => {
     const more = '@octocat #12 GH-12 PROJ-7 deadbeef org/repo#1 www.x.y a@b.c :smile: !12 &3 ~label <!here> *b* _i_ [a](b) /close'.split(
       ' ',
     )
@@ -215,7 +215,7 @@ describe('a changed field', () => {
     ])
   })
 
-  it('pairs the most alike of up to 10,000 pairs, and none of more', () => {
+  it('pairs the most alike of up to 10,000 pairs, and none of more', { tags: 'slow' }, () => {
     const line = (i: number, end: string) => `${'- '.repeat(40)}${i} ${end}`
     const shownOf = (removed: number, added: number) => {
       const of = (sign: '-' | '+', count: number, end: string) => Array.from({ length: count }, (_, i) => ({ sign, text: line(i, end) }))

@@ -233,7 +233,7 @@ describe('renderMarkdown', () => {
 describe('the size limit', () => {
   const limit = 1024 * 1024
 
-  it('cuts a table between two rows and says how many are missing', () => {
+  it('cuts a table between two rows and says how many are missing', { tags: 'slow' }, () => {
     const text = renderMarkdown([{ kind: 'verdict', status: 'pass', line: [trusted('ok')] }, table(100_000)], limit)
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limit)
     expect(Buffer.byteLength(text)).toBeGreaterThan(limit * 0.95)
@@ -264,7 +264,7 @@ describe('the size limit', () => {
     }
   })
 
-  it('holds for any blocks and any room, with the last line of the report', () => {
+  it('holds for any blocks and any room, with the last line of the report', { tags: 'slow' }, () => {
     // A control character is shown as an escape, and backticks need a longer fence.
     const text = fc.string({ unit: fc.constantFrom('a', '`', '\u0001', '😀', '|'), maxLength: 60 })
     const texts = fc.array(text, { maxLength: 30 })

@@ -35,7 +35,7 @@ const runNamed = (name: string): RecordedRun => {
 }
 
 describe('alerts that the product evaluated', () => {
-  it('sends the notifications of every window that the product sent, or none for a reason', () => {
+  it('sends the notifications of every window that the product sent, or none for a reason', { tags: 'slow' }, () => {
     for (const run of recorded.runs)
       for (const [name, outcome] of outcomesOf(run))
         if (!('reason' in outcome)) expect(outcome, `${run.name}: ${name}`).toEqual(run.sent[name])

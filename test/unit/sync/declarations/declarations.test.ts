@@ -185,7 +185,7 @@ alerts:
     expect(lines(readText(text).diagnostics)).toEqual([line])
   })
 
-  it('a file gets a diagnostic for each of its first unknown keys, and one for the number of the others', () => {
+  it('a file gets a diagnostic for each of its first unknown keys, and one for the number of the others', { tags: 'slow' }, () => {
     const { diagnostics } = readText(Array.from({ length: 5000 }, (_, i) => `dashboard${i}: 1`).join('\n'))
     expect(diagnostics).toHaveLength(21)
     expect(diagnostics.at(-1)?.message).toBe('4980 more unknown fields')

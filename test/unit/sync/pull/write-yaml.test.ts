@@ -90,7 +90,7 @@ describe('a map', () => {
     return 4 + Math.max(...lines.map(({ length }) => length))
   }
 
-  it('a map is on one line up to about 120 columns', () => {
+  it('a map is on one line up to about 120 columns', { tags: 'slow' }, () => {
     const cases: readonly [string, (text: string) => Body][] = [
       ['a short name', (b) => ({ fields: { a: 1, b } })],
       ['a long name', (b) => ({ ['name'.repeat(10)]: { a: 1, b } })],

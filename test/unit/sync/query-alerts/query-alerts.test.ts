@@ -229,7 +229,7 @@ describe('the dashboards of alerts with a query', () => {
     expect(board?.value.name).toBe('Alerts')
   })
 
-  it('have a warning above 60 tiles, and an error above those that the server accepts', () => {
+  it('have a warning above 60 tiles, and an error above those that the server accepts', { tags: 'slow' }, () => {
     const alerts = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`a${i}`, alertWith(built, { name: `A${i}` })]))
     expect(read({ alerts: alerts(60) }).problems).toEqual([])

@@ -474,7 +474,7 @@ describe('a file of Grafana', () => {
 })
 
 describe('a broken file', () => {
-  it('never ends the translation with another error than a reason', async () => {
+  it('never ends the translation with another error than a reason', { tags: 'slow' }, async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const random = randomFrom(seed)
       for (const rule of rules) {

@@ -91,7 +91,7 @@ describe('a dashboard of the web app', () => {
     ])
   })
 
-  it('that the editor saved is exact, and becomes the body of its declaration', () => {
+  it('that the editor saved is exact, and becomes the body of its declaration', { tags: 'slow' }, () => {
     const references = {
       sources: { log: 'Logs', trace: 'Traces', metric: 'Metrics' },
       connection: 'Local ClickHouse',
@@ -240,7 +240,7 @@ describe('a dashboard of the web app', () => {
     expect(translate({ name: 'Empty', tiles: [] })).toMatchObject({ result: 'exact' })
   })
 
-  it('that is broken never ends the translation with an error, and what is declared is valid', () => {
+  it('that is broken never ends the translation with an error, and what is declared is valid', { tags: 'slow' }, () => {
     for (let seed = 1; seed <= 25; seed++) {
       const random = randomFrom(seed)
       for (const document of webDashboards) {
