@@ -286,8 +286,12 @@ describe('tiles that share a name, or have none', () => {
 
   it('an alert on a tile without a name is an error that says to give it one', () =>
     site(async ({ plan }) => {
-      const twins = { name: 'Twins', tiles: [nameless(tile('', 0, markdown)), nameless(tile('', 4))] }
-      const said = JSON.stringify(errorsIn(await plan(files({ twins }, { one: { ...errors, dashboard: 'twins', tile: 'Errors' } }))))
-      expect(said).toContain('tiles[1] (line) has no name: give it one, or use { id: … } or a query')
+      const saidOf = async (...tiles: readonly object[]) =>
+        JSON.stringify(
+          errorsIn(await plan(files({ twins: { name: 'Twins', tiles } }, { one: { ...errors, dashboard: 'twins', tile: 'Errors' } }))),
+        )
+      const advice = '(line) has no name: give it one, or use { id: … } or a query'
+      expect(await saidOf(nameless(tile('', 0, markdown)), nameless(tile('', 4)))).toContain(`tiles[1] ${advice}`)
+      expect(await saidOf(nameless(tile('', 0)))).toContain(`tiles[0] ${advice}`)
     }))
 })

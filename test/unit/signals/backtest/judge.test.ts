@@ -184,6 +184,12 @@ describe('a series without rows', () => {
         'note',
         'no row matches `Body:"out of memory"` in 7 days, of 18,216 rows a day. A plan cannot tell a rare text from a wrong one',
       ],
+      [
+        series('a:b SeverityText:eror'),
+        silence({ dead: ['LogAttributes.http.status_code:"503"', 'SeverityText:eror'], lists }),
+        'warning',
+        'no row matches `SeverityText:eror` in 7 days; did you mean `error`?',
+      ],
       [series('a'), silence({ rows: 0 }), 'warning', 'its source has no row in 24 h'],
       [{ windows: 0, nonZero: 0 }, silence(), 'warning', 'its SQL has no value in any window of 24 h and on no day of 7'],
       [{ windows: 48, nonZero: 0 }, silence(), 'note', 'its value was 0 in all windows of 24 h and on 7 days. Right if it is rare'],
