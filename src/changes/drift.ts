@@ -106,7 +106,8 @@ function applyCommand(aim: PlanningResult['request'] & Parameters<typeof command
 /** pull edits no template, and nothing that files make of other objects. */
 const isInFile = ({ instance, madeFrom }: PlannedObject) => instance === undefined && madeFrom === undefined
 
-function whoActs(object: PlannedObject, result: PlanResult) {
+/** `listed`: the kinds of which the service has a declared object. */
+function whoActs(object: PlannedObject, result: PlanResult, listed: ReadonlySet<PlannedObject['kind']>) {
   const { action, origin, instance, madeFrom, notes } = object
   if (isPlanWrong(result.diagnostics)) return say`Apply changes nothing until the errors are corrected`
   if (action === 'held') return say`Held: ${join(notes.map(untrustedSentence), '; ')}`
@@ -115,8 +116,7 @@ function whoActs(object: PlannedObject, result: PlanResult) {
     const isRemovable = isInFile(object) && object.kind !== 'source' && result.environment === undefined
     if (!isRemovable) return only
     // Otherwise the list may be wrong, and pull removes nothing because of it.
-    const hasOthers = result.objects.some(({ kind, file, id }) => kind === object.kind && file !== undefined && id !== undefined)
-    return hasOthers
+    return listed.has(object.kind)
       ? say`${only}. If someone deleted it, pull with ${trusted(spellInput('only', 'drifted-or-deleted'))} deletes it in the files, too`
       : say`${only}. If someone deleted it on purpose, remove its declaration: pull does not, because the service has no declared object of its kind`
   }
@@ -134,8 +134,9 @@ function whoActs(object: PlannedObject, result: PlanResult) {
 /** Objects that need the same step are one cause. */
 function causes(result: PlanResult) {
   const { objects, orphans } = result
+  const listed = new Set(objects.flatMap(({ kind, file, id }) => (file !== undefined && id !== undefined ? [kind] : [])))
   const all = [
-    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result), isHeld: object.action === 'held' })),
+    ...objects.filter(isDifference).map((object) => ({ object, who: whoActs(object, result, listed), isHeld: object.action === 'held' })),
     ...orphans.map((object) => ({
       object,
       isHeld: false,

@@ -1,8 +1,7 @@
 // A budget in a variable that is never read would be ignored without a hint.
 
 import { inputDiagnostic } from '../platform/core/diagnostics.ts'
-import { whyDropped } from '../platform/core/dropped-names.ts'
-import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName } from '../platform/core/names.ts'
+import { fileVariablePrefix, meantName, toEnvironmentName, toKebab, variableName, whyDropped } from '../platform/core/names.ts'
 import { namesAtMost, quote } from '../platform/core/text.ts'
 import type { Variables } from '../platform/core/variables.ts'
 import { fileInputs, settingsSchema } from '../platform/operation/inputs.ts'

@@ -47,6 +47,8 @@ export const withDiagnostics = (diagnostics: readonly Diagnostic[], details: Par
 
 export const maxSharing = 20
 
+const minSharing = 3
+
 const keyOf = (subject: string): string => subject.replace(/^\w+\./, '')
 
 const adoptEntry = /[\w-]+@[\w.]+\.files\b/g
@@ -60,10 +62,10 @@ export function sharedDiagnostics(diagnostics: readonly Diagnostic[]): Part {
     const cause = own.reduce<string>((text, part) => text.replaceAll(part, ''), rest)
     return subject === '' ? one : [one.rule, one.severity, cause].join()
   })
-  const shared = [...groups.values()].filter(({ length }) => length >= 3)
+  const shared = [...groups.values()].filter(({ length }) => length >= minSharing)
   const toShared = (group: Diagnostic[]): readonly Diagnostic[] => {
     const [first, ...others] = group
-    if (first === undefined || !shared.includes(group)) return group
+    if (first === undefined || group.length < minSharing) return group
     const [subject, rest] = splitSubject(first)
     const names = others.map((other) => splitSubject(other)[0])
     const keys = [subject, ...names].map(keyOf).join(',')

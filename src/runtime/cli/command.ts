@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
-import { adviceOnDropped } from '../../platform/core/dropped-names.ts'
-import { meantName } from '../../platform/core/names.ts'
+import { adviceOnDropped, meantName } from '../../platform/core/names.ts'
 import { capitalize, plural } from '../../platform/core/text.ts'
 import { replacementOf } from '../new-names.ts'
 

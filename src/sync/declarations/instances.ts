@@ -4,10 +4,9 @@ import { type KindName, kindNames, sectionNames, sections } from '../../kinds/ki
 import { fileSchemas } from '../../kinds/kinds.ts'
 import { keyForm, keyGrammar } from '../../kinds/marker.ts'
 import { type Diagnostic, diagnosticOf, type Location, type Rules } from '../../platform/core/diagnostics.ts'
-import { adviceOnDropped } from '../../platform/core/dropped-names.ts'
 import { InputError } from '../../platform/core/errors.ts'
 import { isMapping } from '../../platform/core/keys.ts'
-import { didYouMean, variableName } from '../../platform/core/names.ts'
+import { adviceOnDropped, didYouMean, variableName } from '../../platform/core/names.ts'
 import { quote } from '../../platform/core/text.ts'
 import { maxExpandedSize, type ReadDocument, type ValuePath } from '../../platform/documents/document.ts'
 import {
