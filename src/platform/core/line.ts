@@ -119,7 +119,7 @@ export const join = (texts: readonly Text[], separator: string): Line =>
 /** `a, b and 3 more`. */
 export const joinAtMost = (max: number, names: readonly Text[]): Line => [
   ...join(names.slice(0, max), ', '),
-  ...(names.length > max ? [trusted(andMore(names.length, max))] : []),
+  trusted(andMore(names.length, max)),
 ]
 
 /** `a, b and others`, for a title, which has no figures. */

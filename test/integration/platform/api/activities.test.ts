@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { demo, type Emulator, startEmulator } from '../../../../src/emulator/index.ts'
 import { listActivities } from '../../../../src/platform/api/activities.ts'
 import { profileNamed } from '../../../../src/platform/api/profiles.ts'
-import { listServices } from '../../../../src/platform/api/services.ts'
+import { findServices, listServices } from '../../../../src/platform/api/services.ts'
 import { withSession } from '../../../support/session.ts'
 
 const dayMs = 86_400_000
@@ -81,4 +81,19 @@ it('reads the settings of services, and drops values of another type', async () 
   expect(await list()).toEqual([
     expect.objectContaining({ name: '', idleScaling: undefined, idleTimeoutMinutes: undefined, tags: undefined, ipAccessList: undefined }),
   ])
+})
+
+it('finds no services where they cannot be read, and does not hide that a run was canceled', async () => {
+  const emulator = await start()
+  emulator.addFault({ match: { path: '/services' }, effect: { kind: 'status', status: 403 } })
+  await withSession(
+    emulator,
+    async ({ api, stop }) => {
+      expect(await findServices(api, demo.organizationId)).toEqual([])
+      expect(await findServices(api, demo.organizationId)).not.toEqual([])
+      stop()
+      await expect(findServices(api, demo.organizationId)).rejects.toMatchObject({ kind: 'canceled' })
+    },
+    { connection },
+  )
 })

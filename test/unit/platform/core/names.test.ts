@@ -10,6 +10,10 @@ it('converts between kebab-case and camelCase', () => {
   )
 })
 
+it('begins a name in kebab-case without a dash', () => {
+  expect(toKebab('ApiKey')).toBe('api-key')
+})
+
 it('names the variable of an input', () => {
   expect(toEnvironmentName('api-key-id')).toBe('WATCHKEEPER_API_KEY_ID')
 })
@@ -27,6 +31,31 @@ describe('nearestName', () => {
     ['on-mising', 'on-missing'],
   ])('understands %s as %s', (given, meant) => {
     expect(nearestName(given, known)).toBe(meant)
+  })
+
+  it('understands a name with a typo for every three letters, and no other', () => {
+    const letters = fc.string({ unit: fc.constantFrom(...'abcdefghijklm'), minLength: 6, maxLength: 24 })
+    // Each edits a part of its own: one letter more, less, other, or two that are swapped. No name has x.
+    const edits: readonly ((part: string) => string)[] = [
+      (part) => `${part}x`,
+      (part) => part.slice(1),
+      (part) => `x${part.slice(1)}`,
+      ([a = '', b = '', ...rest]) => [b, a, ...rest].join(''),
+    ]
+    const edit = (name: string, chosen: readonly number[]): string =>
+      name
+        .match(/.{1,3}/g)
+        ?.map((part, i) => (part.length === 3 ? edits[chosen[i] ?? 0]?.(part) : part))
+        .join('') ?? ''
+    fc.assert(
+      fc.property(letters, fc.array(fc.nat(3), { minLength: 8, maxLength: 8 }), (name, chosen) => {
+        const given = edit(name, chosen)
+        if (Math.floor(given.length / 3) < Math.floor(name.length / 3)) return
+        expect(nearestName(given, [name])).toBe(name)
+      }),
+    )
+    expect([nearestName('drum', ['drab']), nearestName('drum', ['drab', 'dram'])]).toEqual([undefined, 'dram'])
+    expect([nearestName('abcxyz', ['abcdef']), nearestName('abcdyz', ['abcdef'])]).toEqual([undefined, 'abcdef'])
   })
 
   it.each(['xyz', 'colour', '', 'x'.repeat(1_000_000)])('does not guess at "%.20s"', (given) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { clip, compareText, plural, printable, quote, quoteLong } from '../../../../src/platform/core/text.ts'
+import { capitalize, clip, compareText, plural, printable, quote, quoteLong, sparkline } from '../../../../src/platform/core/text.ts'
 import { anyCodePoint } from '../../../support/corpus.ts'
 
 describe('printable', () => {
@@ -11,6 +11,7 @@ describe('printable', () => {
     ['\u202eevil', '\\u202eevil'],
     ['\u0000', '\\u0000'],
     ['\u2028', '\\u2028'],
+    ['\u{e0041}', '\\u{e0041}'],
     ['\ud800', '\ufffd'],
     ['שלום עולם', 'שלום עולם'],
     ['👩‍👩‍👧‍👦 ﷺ', '👩‍👩‍👧‍👦 ﷺ'],
@@ -71,4 +72,12 @@ describe('plural', () => {
   ])('counts %i %s', (count, noun, expected) => {
     expect(plural(count, noun)).toBe(expected)
   })
+})
+
+it('capitalizes the first letter only', () => {
+  expect(capitalize('saved search')).toBe('Saved search')
+})
+
+it('draws values by their share of the largest one, also below one', () => {
+  expect([sparkline([0, 0.1, 0.2]), sparkline([0, 4, 8]), sparkline([-1, 0]), sparkline([])]).toEqual(['▁▅█', '▁▅█', '▁▁', ''])
 })

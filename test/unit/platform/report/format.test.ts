@@ -8,6 +8,7 @@ import {
   formatMoneyPair,
   formatPercent,
   formatRange,
+  formatRatio,
   formatShortDay,
   formatTimes,
 } from '../../../../src/platform/report/format.ts'
@@ -25,6 +26,19 @@ it('formats sizes in binary units with one decimal', () => {
     '1.0 MiB',
     '1.5 TiB',
     '2000.0 PiB',
+  ])
+})
+
+it('formats a ratio rounded down, and a small one never as nothing', () => {
+  expect([0, 0.0009, 0.001, 0.98, 0.98399, 0.99999, 1, 1.5].map(formatRatio)).toEqual([
+    '0%',
+    'below 0.1%',
+    '0.1%',
+    '98%',
+    '98.3%',
+    '99.9%',
+    '100%',
+    '150%',
   ])
 })
 
@@ -124,6 +138,8 @@ it('formats a range with as many decimals as its size needs', () => {
     ['3.111', '4.999', '3.11–5.00'],
     ['14.96', '15.04', '15.0'],
     ['120', '120', '120'],
+    ['10.5', '10.9', '10.5–10.9'],
+    ['99.2', '100', '99–100'],
   ] as const
   for (const [low, high, text] of ranges) expect(formatRange(decimal(low), decimal(high))).toBe(text)
 })

@@ -250,6 +250,12 @@ SELECT ServiceName, SeverityText AS level, count() AS c FROM otel_logs WHERE $__
     })
   })
 
+  it('takes the earliest or latest time of a group for its time, where another column has its value', () => {
+    const { sql } = toAlertSql('SELECT min(ts) AS time, max(v) AS v FROM x GROUP BY k', { reducer: 'last', mode: 'strict' }, undefined)
+    expect(sql).toContain('argMax(ifNull(toFloat64(v), nan), time)')
+    expect(() => toAlertSql('SELECT min(a) AS a, max(v) AS v FROM x GROUP BY k', undefined, undefined)).toThrow('unclear')
+  })
+
   it('names each difference in a sentence', () => {
     const unless = (types: string) => `fails in Grafana, or has other values, unless ${types}; check: true tells`
     const shown = outcomes
