@@ -106,8 +106,9 @@ describe('backtest', () => {
     tags: 'slow',
   }, async () => {
     const alerts = { errors: alert('Errors') }
-    await run('apply', alerts)
-    expect((await backtest(alerts)).document).toMatchObject({ alertCount: 0, requestCount: 0 })
+    // What no file declares any more is not a part of it either.
+    await run('apply', { ...alerts, gone: alert('Gone') })
+    expect((await backtest(alerts)).document).toMatchObject({ status: 'pass', alertCount: 0, requestCount: 0 })
     expect((await backtest({ errors: alert('Errors', { note: 'Look.' }) })).document).toMatchObject({ alertCount: 0 })
     expect((await backtest(alerts, { select: 'all' })).document).toMatchObject({ alertCount: 1, notifications: 3 })
     expect((await backtest(alerts, { select: 'key=errors' })).document).toMatchObject({ alertCount: 1, status: 'pass' })
@@ -394,27 +395,30 @@ describe('incidents of files', () => {
     const on = dayBefore(2 + days)
     return { ...incident, start: `${on}T${start}:00Z`, end: `${on}T${end}:00Z` }
   }
-  const check = (more: Fields, of: Fields = incident, inputs: Readonly<Record<string, string>> = {}) =>
+  const checkAll = (alerts: Fields, incidents: Fields, inputs: Readonly<Record<string, string>> = {}) =>
     invokeText({
       inputs: { ...inputsFor(emulator(), 'hyperdx'), operation: 'backtest', files: 'a.json', project: 'shop/main', period, ...inputs },
       files: {
         'a.json': JSON.stringify({
           dashboards: { shop: { name: 'Backtested', tiles: [...tiles, unknownColumn] } },
-          alerts: { errors: alert('Errors', more) },
-          incidents: { payments: of },
+          alerts,
+          incidents,
         }),
       },
     })
+  const check = (more: Fields, of: Fields = incident, inputs: Readonly<Record<string, string>> = {}) =>
+    checkAll({ errors: alert('Errors', more) }, { payments: of }, inputs)
 
-  it('reports an incident that the alert detects in time, whatever the period is', async () => {
-    for (const one of [incident, moved(7), moved(14), moved(21)]) {
-      const { document, blocks } = await check({}, one, { period: `${dayBefore(1)}..${dayBefore(1)}` })
-      expect(document, one.start).toMatchObject({ status: 'pass', incidentCount: 1, detected: 1, late: 0, missed: 0 })
-      expect(document.incidents).toMatchObject([
-        { key: 'payments', withinMinutes: 10, alerts: [{ alert: 'errors', outcome: 'detected', afterMinutes: 5, outside: 0 }] },
-      ])
-      expect(JSON.stringify(blocks)).toContain('detected after')
-    }
+  it('reports incidents that the alert detects in time, whatever the period is, and counts their requests', async () => {
+    const incidents = { now: incident, before: moved(7), earlier: moved(14), first: moved(21) }
+    const { document, blocks } = await checkAll({ errors: alert('Errors') }, incidents, { period: `${dayBefore(1)}..${dayBefore(1)}` })
+    expect(document).toMatchObject({ status: 'pass', incidentCount: 4, detected: 4, late: 0, missed: 0, requestCount: seriesRequests() })
+    expect(document.incidents).toMatchObject(
+      Object.keys(incidents).map((key) => ({
+        ...{ key, withinMinutes: 10, alerts: [{ alert: 'errors', outcome: 'detected', afterMinutes: 5, outside: 0 }] },
+      })),
+    )
+    expect(JSON.stringify(blocks)).toContain('detected after')
   })
 
   it('V12: passes with a note where the data of the service begins after the incident, and only there', async () => {
@@ -534,6 +538,9 @@ describe('incidents of files', () => {
     await run('apply', { errors: alert('Errors') })
     expect((await check({})).document).toMatchObject({ alertCount: 0, detected: 1 })
     expect((await check({}, incident, { select: 'name=Errors' })).document).toMatchObject({ alertCount: 1, detected: 1 })
+    const others = { errors: alert('Errors'), other: alert('Other') }
+    const { document } = await checkAll(others, { payments: incident }, { select: 'name=Other' })
+    expect(document).toMatchObject({ alertCount: 1, incidentCount: 0 })
   })
 
   it('rejects a wrong incident with its place', async () => {

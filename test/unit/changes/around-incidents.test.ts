@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest'
 import { readAroundIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { intervalMs } from '../../../src/kinds/alert/schedule.ts'
+import type { AlertCondition } from '../../../src/signals/backtest/evaluate.ts'
 import type { BacktestQuery } from '../../../src/signals/backtest/query.ts'
 import { type ReadSeries, rowsOf } from '../../../src/signals/backtest/series-api.ts'
 import type { Incident } from '../../../src/sync/declarations/incidents.ts'
@@ -60,7 +61,7 @@ const incidentAt = (startMs: number): Incident => ({
   withinMs: 10 * minuteMs,
 })
 
-async function evaluate(rows: readonly number[], startMs: number) {
+async function evaluate(rows: readonly number[], startMs: number, interval: AlertCondition['interval'] = '5m') {
   const { readSeries, counter } = serve(rows)
   const api = { remainingMs: () => 600_000 } as never // Only the time that is left is read.
   const options = {
@@ -70,8 +71,13 @@ async function evaluate(rows: readonly number[], startMs: number) {
     onProgress: async () => undefined,
     maxRequests: 200,
   }
-  const { around } = await readAroundIncidents([incidentAt(startMs)], new Map([['errors', query]]), nowMs, options)
-  return { evaluated: around[0]?.evaluated, requests: counter.requests }
+  const { around } = await readAroundIncidents(
+    [incidentAt(startMs)],
+    new Map([['errors', { ...query, condition: { ...condition, interval } }]]),
+    nowMs,
+    options,
+  )
+  return { evaluated: around[0]?.evaluated, range: around[0]?.range, requests: counter.requests }
 }
 
 const isUntestable = async (rows: readonly number[], startMs: number): Promise<boolean> => {
@@ -86,10 +92,23 @@ it('an incident is tested where its source has rows in the week before it, howev
   expect(await isUntestable([startMs - 5 * dayMs, recent], startMs)).toBe(false)
   expect(await isUntestable([startMs - 9 * dayMs, recent], startMs)).toBe(true)
   expect(await isUntestable([startMs + 10 * minuteMs, recent], startMs)).toBe(true)
+  // The first row in the window that begins with the incident.
+  const begin = Math.ceil(startMs / 300_000) * 300_000
+  expect(await isUntestable([begin, recent], begin)).toBe(false)
   // The first rows of a new source, in the hour of the incident.
   const half = Math.floor(startMs / 3_600_000) * 3_600_000 + 30 * minuteMs
   expect(await isUntestable([half - 20 * minuteMs, half + 5 * minuteMs, recent], half)).toBe(false)
   expect(await evaluate([], startMs)).toMatchObject({ evaluated: { reason: 'its source has no data' } })
+})
+
+it('an incident is evaluated with a day or six windows on both sides, in whole windows, and until now', async () => {
+  const rangeOf = async (at: string, interval?: AlertCondition['interval']) => {
+    const { range } = await evaluate([], Date.parse(at), interval)
+    return range && [range.fromMs, range.untilMs].map((ms) => new Date(ms).toISOString().slice(5, 16))
+  }
+  expect(await rangeOf('2026-11-08T16:50:00Z')).toEqual(['11-07T16:00', '11-09T18:00'])
+  expect(await rangeOf('2026-11-08T16:50:00Z', '12h')).toEqual(['11-05T12:00', '11-12T00:00'])
+  expect(await rangeOf('2026-11-28T15:00:00Z')).toEqual(['11-27T15:00', '11-28T16:01'])
 })
 
 it('an incident with data before it costs no request more than its values and those of its source', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { checkIncident, incidentTable, judgeIncidents } from '../../../src/changes/backtest/incidents.ts'
+import { checkIncident, countOutcomes, explainUntestable, incidentTable, judgeIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import type { Incident } from '../../../src/sync/declarations/incidents.ts'
 import { tablesIn } from '../../support/report-texts.ts'
@@ -36,11 +36,35 @@ it('an incident accepts as many notifications outside of it as it allows', () =>
   expect(reasons(1)).toEqual(['incident outage: alert errors sends 2 notifications outside of its incidents, above 1'])
 })
 
-it('lists the ten notifications that are nearest to an incident, and counts all', () => {
-  const startsMs = Array.from({ length: 12 }, (_, i) => 5000 + i * 1000)
-  const [detection] = check(incident, ...startsMs).alerts
-  expect(detection?.outside).toBe(12)
-  expect(detection?.outsideAt).toEqual(startsMs.slice(0, 10).map((ms) => new Date(ms + 1000).toISOString()))
+it('lists the ten notifications that are nearest to an incident, before and after it, and counts all', () => {
+  const late = { ...incident, startMs: 21_000, endMs: 22_000 }
+  const [one, none] = [check(late, ...Array.from({ length: 40 }, (_, i) => i * 1000)).alerts[0], check(late, 21_000).alerts[0]]
+  expect(one).toMatchObject({ outcome: 'detected', outside: 39 })
+  const seconds = one?.outsideAt?.map((at) => Date.parse(at) / 1000)
+  expect(seconds).toEqual([21, 20, 23, 19, 24, 18, 25, 17, 26, 16])
+  expect(none).toEqual({ alert: 'errors', outcome: 'detected', afterMinutes: 1 / 60, outside: 0 })
+})
+
+it('a window shows an incident that it overlaps, and a notification in any incident of its alert is not outside', () => {
+  const later = { ...incident, key: 'later', startMs: 5000, endMs: 6000 }
+  const of = (alerts: readonly string[]) =>
+    checkIncident(incident, [incident, { ...later, alerts }], () => ({
+      windows: [0, 1500, 2000, 5000].map((ms) => windowAt(ms)),
+      lengthMs: 1000,
+    }))
+  // The first one ends where the incident starts, and the third one starts where it ends.
+  expect(of(['errors']).alerts).toMatchObject([{ outcome: 'late', afterMinutes: 1.5 / 60, outside: 2 }])
+  expect(of(['others']).alerts).toMatchObject([{ outside: 3 }])
+})
+
+it('an incident that is older than the data is no failure, and a note names ten of its alerts', () => {
+  const alerts = Array.from({ length: 11 }, (_, i) => `a${i}`)
+  const checked = checkIncident({ ...incident, alerts }, [], () => ({ reason: 'it is older than the data', isTooOld: true }))
+  expect(judgeIncidents([checked])).toEqual([])
+  expect(explainUntestable(incident, checked.alerts).map(({ message }) => message)).toEqual([
+    expect.stringContaining('not testable any more with a0, a1, a2, a3, a4, a5, a6, a7, a8, a9 and 1 more, because'),
+  ])
+  expect(countOutcomes([checked, check(incident)])).toEqual({ incidentCount: 2, detected: 0, late: 0, missed: 1, untestable: 11 })
 })
 
 it('the table has the result for each alert, with its notifications outside of the incident', () => {

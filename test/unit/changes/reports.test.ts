@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { apply } from '../../../src/changes/apply.ts'
-import { backtestBlocks, reviewBlocks } from '../../../src/changes/backtest/backtest-report.ts'
+import { type BacktestedAlert, backtestBlocks, reviewBlocks, toAlertEstimate } from '../../../src/changes/backtest/backtest-report.ts'
 import { backtest } from '../../../src/changes/backtest.ts'
 import { drift } from '../../../src/changes/drift.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
@@ -78,13 +78,15 @@ const textOf = (operation: Operation, result: Result): string => linesOf(operati
 
 const cellsOf = (rows: readonly string[]) => rows.map((row) => row.split(/ {2,}/))
 
-it('the report of a backtest of wrong files says that it failed, not that there is nothing to backtest', () => {
+it('the headline of a backtest counts the incidents, and says of wrong files that it failed, not that there is nothing to backtest', () => {
   const none = { ...{ alertCount: 0, firing: 0, quiet: 0, noData: 0, notEstimable: 0, notifications: 0, requestCount: 0 }, alerts: [] }
   const noIncident = { ...{ incidentCount: 0, detected: 0, late: 0, missed: 0, untestable: 0 }, incidents: [] }
-  const headline = (diagnostics: Result['diagnostics']) =>
-    toPlainText(backtest.report({ ...none, ...noIncident, days: 7, until: '2026-11-28T00:00:00Z', diagnostics }).headline)
+  const headline = (diagnostics: Result['diagnostics'], more: Partial<typeof noIncident> = {}) =>
+    toPlainText(backtest.report({ ...none, ...noIncident, ...more, days: 7, until: '2026-11-28T00:00:00Z', diagnostics }).headline)
   expect(headline([error])).toBe('The backtest failed')
   expect(headline([])).toMatch(/^No alert to backtest: the files change none\. /)
+  expect(headline([], { incidentCount: 2, late: 1, missed: 1 })).toBe('2 incidents: 0 detected, 1 late, 1 missed')
+  expect(headline([], { incidentCount: 1, untestable: 1 })).toBe('1 incident: 0 detected, 0 late, 0 missed, 1 not testable any more')
 })
 
 describe('the report of a plan', () => {
@@ -707,7 +709,53 @@ it('a backtest says which share of the windows has data when it is below 90%', (
   }
   expect(shown(0.9)).toContain('– → quiet')
   expect(shown(0.9)).not.toContain('of the time')
-  expect(shown(0.899)).toContain('quiet (data in 89.9% of the time)')
+  expect(shown(0.8999)).toContain('quiet (data in 89.9% of the time)')
+})
+
+describe('the coverage of a backtest', () => {
+  const [first, last] = ['2026-11-15T17:00:00Z', '2026-11-16T00:00:00Z']
+  const coverage = (share: number) => ({ windowsWithData: 9, share, first, last })
+  const counts = { windows: 10, breachingWindows: 0, notificationsOnBusiestDay: 1 }
+  const alertOf = (next: BacktestedAlert['next']): BacktestedAlert => ({ key: 'a', name: 'A', changed: true, next })
+
+  it('is in the table with the first and the last data where it is below 90%', () => {
+    const shown = (next: Omit<NonNullable<BacktestedAlert['next']>, 'verdict'>): string =>
+      tablesIn(composeBlocks(backtestBlocks([alertOf({ verdict: 'quiet', ...next })])))[1]?.[5] ?? ''
+    expect(shown({ ...counts, coverage: coverage(0.9) })).toBe('90%')
+    expect(shown({ ...counts, coverage: coverage(0.8999) })).toBe('89.9% (15 Nov 2026 17:00 to 16 Nov 2026 00:00 UTC)')
+    expect(shown({ ...counts, windows: 0, coverage: coverage(0) })).toBe('')
+    expect([shown(counts), shown({})]).toEqual(['unknown', ''])
+  })
+
+  it('is enough for a gate from 90% on, and fails beside an incident, whose reason comes first', () => {
+    const verdict = (share: number, maxNotifications: number, incidents: Parameters<typeof backtest.judge>[0]['incidents'] = []) => {
+      const alerts = [alertOf({ verdict: 'quiet', ...counts, coverage: coverage(share) })]
+      const result = { alerts, incidents, diagnostics: [] } as unknown as Parameters<typeof backtest.judge>[0]
+      const { status, reasons } = backtest.judge(result, { maxNotifications } as Parameters<typeof backtest.judge>[1])
+      return [status, ...reasons.map(toPlainText)]
+    }
+    const sparse = 'max-notifications was checked for alert a with data in only 89.9% of its windows, below 90%'
+    const noisy = 'alert a sends 1 notification on one day, above 0'
+    expect(verdict(0.9, 1)).toEqual(['pass'])
+    expect(verdict(0.8999, 1)).toEqual(['fail', sparse])
+    expect(verdict(0.8999, 0)).toEqual(['fail', noisy, sparse])
+    const missed = [{ key: 'outage', alerts: [{ alert: 'a', outcome: 'missed' }] }] as never
+    expect(verdict(0.9, 1, missed)).toEqual(['fail', 'incident outage: alert a does not notify'])
+    expect(verdict(0.9, 0, missed)).toEqual(['fail', 'incident outage: alert a does not notify', noisy])
+  })
+})
+
+it('an estimate has the findings on its values, if there are any, and the times of its first 100 notifications', () => {
+  const summary = { windows: 101, breachingWindows: 101, episodes: 101, notifications: 101, notificationsOnBusiestDay: 101 }
+  const times = { notifiedAtMs: Array.from({ length: 101 }, (_, i) => i * 1000), longestEpisodeMs: 90_000, shareOfTime: 1 / 3 }
+  const estimate = { verdict: 'fires', summary: { ...summary, ...times }, windows: [], values: new Map(), coverage: undefined } as const
+  const finding = { severity: 'warning', message: 'No row matches.' } as const
+  const { notifiedAt, ...others } = toAlertEstimate(estimate as never, { fact: 'last window 2', findings: [] })
+  expect(notifiedAt?.map((at) => Date.parse(at))).toEqual(times.notifiedAtMs.slice(0, 100))
+  expect(others).toEqual({
+    ...{ verdict: 'fires', ...summary, longestEpisodeMinutes: 1.5, shareOfTime: 0.333333, sparkline: '', fact: 'last window 2' },
+  })
+  expect(toAlertEstimate(estimate as never, { fact: '', findings: [finding] })).toHaveProperty('findings', [finding])
 })
 
 it('values of alerts have the key of each, or the name of one without a key', () => {
