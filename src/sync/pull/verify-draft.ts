@@ -46,7 +46,7 @@ export function verifyDraft({ objects }: Draft, { declarations, diagnostics, pla
   const drafted = new Map(objects.map((object) => [addressOf(object), object]))
 
   const explainDifference = (object: PulledObject): string | undefined => {
-    if (object.id === undefined || object.path === undefined || (!object.isEdited && object.outcome !== 'unchanged')) return undefined
+    if (object.id === undefined || (!object.isEdited && object.outcome !== 'unchanged')) return undefined
     const change = changes.get(addressOf(object))
     const message = messages.get(addressOf(object))
     if (change === undefined) return message ?? 'could not be found in the file again'

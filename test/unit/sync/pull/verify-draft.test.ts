@@ -80,6 +80,8 @@ describe('verifyDraft accepts an object', () => {
       ['although something is worth a warning', { diagnostics: [diagnostic('odd', 10, { severity: 'warning' })] }],
       ['that is in no file', { objects: [kept('a', 'other-project', { path: undefined })], changes: [] }],
       ['that is not in the service', { objects: [kept('a', 'missing', { id: undefined })], changes: [] }],
+      ['that is removed', { objects: [object('a', { id: undefined, outcome: 'removed' })], changes: [] }],
+      ['that would only be written as declared', { changes: [change('a', { action: 'update', rewrites: ['tiles'] })] }],
       ['that was left out', { objects: [kept('a', 'left-out')], changes: [change('a', { action: 'update' })] }],
     ]
     for (const [name, given] of cases) {
@@ -96,6 +98,11 @@ describe('verifyDraft rejects an object', () => {
       [
         'that would be changed',
         { changes: [change('a', { action: 'update', fields })] },
+        'a file cannot declare this object exactly: plan would update it (threshold, note)',
+      ],
+      [
+        'that would be changed beside what is written as declared',
+        { changes: [change('a', { action: 'update', rewrites: ['tiles'], fields })] },
         'a file cannot declare this object exactly: plan would update it (threshold, note)',
       ],
       [
@@ -155,6 +162,18 @@ describe('verifyDraft rejects an object', () => {
     const changes = ['a', 'b', 'c'].flatMap((key) => [change(key), change(key, { kind: 'dashboard' })])
     const other = { location: { file: 'o/b.yml', line: 1 } }
     const error = 'the files would have an error: wrong'
+    const gone = '; the service does not have this alert, so remove its declaration'
+    const heldAt = (reason: string) =>
+      ({
+        ...change('a'),
+        id: undefined,
+        stored: undefined,
+        action: 'held',
+        isError: true,
+        reason,
+        remedies: [],
+        at: { file, line: 12 },
+      }) as const
     const cases: readonly [string, Case, Record<string, string>][] = [
       [
         'what it refers to',
@@ -176,7 +195,7 @@ describe('verifyDraft rejects an object', () => {
           ],
           diagnostics: [diagnostic('wrong', 12)],
         },
-        { 'dashboard id-b': `${error}; the service does not have this alert, so remove its declaration` },
+        { 'dashboard id-b': `${error}${gone}` },
       ],
       [
         'what it refers to, and that is removed',
@@ -192,6 +211,27 @@ describe('verifyDraft rejects an object', () => {
         'everything',
         { objects: [object('b'), object('c')], diagnostics: [diagnostic('wrong', 1, other)] },
         { 'alert id-b': error, 'alert id-c': error },
+      ],
+      [
+        'what it refers to, and that has no such tile any more',
+        {
+          objects: [dashboard('b'), kept('a', 'missing', { id: undefined })],
+          changes: [...changes.slice(1), heldAt('tile: is not there')],
+        },
+        { 'dashboard id-b': `the files would have an error: alerts.a.tile: is not there${gone}` },
+      ],
+      [
+        'nothing, where it is held for something else than its tile',
+        { objects: [dashboard('b'), kept('a', 'missing', { id: undefined })], changes: [...changes.slice(1), heldAt('note: is odd')] },
+        {},
+      ],
+      [
+        'nothing, where what it refers to is not edited',
+        {
+          objects: [dashboard('c'), kept('a', 'missing', { id: undefined })],
+          changes: [...changes.slice(1), heldAt('tile: is not there')],
+        },
+        {},
       ],
       ['nothing, where nothing is edited', { objects: [kept('a', 'unchanged')], diagnostics: [diagnostic('wrong', 12)] }, {}],
       [
