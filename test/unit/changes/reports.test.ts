@@ -361,6 +361,8 @@ describe('the report of apply', () => {
       applied(['created'], ['failed'], ['unknown'], ['skipped']),
     ],
     ['Not applied to shop/main (1 failed)', applied(['failed'])],
+    ['Nothing written to shop/main (1 held)', applied(['held'], ['unchanged'])],
+    ['Applied to shop/main (1 created, 1 held)', applied(['held'], ['created'])],
     ['Nothing was written for shop/main', resultOf([], { isPlanWrong: true, diagnostics: [error] })],
   ])('the report of apply says in its headline what was done: %s', (expected, result) => {
     expect(headlineOf(apply, result)).toBe(expected)
@@ -380,6 +382,11 @@ describe('the report of apply', () => {
       '2 objects failed, the first of them alert 1: No.',
     ])
     expect(verdictOf(applied(['skipped'], ['skipped']))).toEqual(['error', undefined, '2 objects skipped'])
+    expect(verdictOf(applied(['failed', 'No.'], ['skipped']))).toEqual(['error', undefined, 'alert 0: No.'])
+    expect(verdictOf(applied(['unknown'], ['failed', 'No.']))).toEqual(['error', 'partlyApplied', expect.any(String), 'alert 1: No.'])
+    const causeOf = (result: Result): string => toPlainText(apply.judge?.(result, {} as never).cause ?? [])
+    expect(causeOf(applied(['unknown'], ['failed', 'No.']))).toBe('alert 1 was not written')
+    expect(causeOf(applied(['unknown'], ['skipped']))).toBe('alert 0 may have been written')
     expect(verdictOf(applied(['unknown'], ['created']))).toEqual([
       'error',
       'partlyApplied',
@@ -405,6 +412,9 @@ describe('the report of apply', () => {
     ])
     expect(verdictOf({ ...applied(['created']), diagnostics: [error] })).toEqual(['error', 'partlyApplied', 'It is wrong.'])
     expect(verdictOf({ ...applied(['unchanged']), diagnostics: [error] })).toEqual(['error', undefined, 'It is wrong.'])
+    const held = { ...error, rule: 'held' }
+    expect(verdictOf({ ...applied(['held']), diagnostics: [held] })).toEqual(['fail', undefined, 'held objects need attention'])
+    expect(verdictOf({ ...applied(['held']), diagnostics: [held, error] })).toEqual(['error', undefined, 'It is wrong.'])
     expect(verdictOf({ ...applied(['created']), diagnostics: [error, error, error] })).toEqual([
       'error',
       'partlyApplied',
@@ -438,6 +448,11 @@ describe('the report of apply', () => {
     expect(linesOf(apply, result).slice(0, 2)).toEqual(['Not done  1', ''])
   })
 
+  it('the key lines of apply have what was not done first, with the first line of its reason', () => {
+    const result = applied(['created', 'It is odd.'], ['unchanged'], ['skipped'], ['failed', 'No.\nBecause.'])
+    expect(apply.keyLines?.(result, {} as never).map(toPlainText)).toEqual(['Failed: alert 3: No.', 'Skipped: alert 2', 'Created: alert 0'])
+  })
+
   it('counts a tracked object as tracked, as in the plan', () => {
     const result = resultOf([object('a', { outcome: 'unchanged', isTracked: true }), object('b', { outcome: 'unchanged' })])
     expect(linesOf(apply, result).slice(0, 2)).toEqual(['Tracked    1', 'Unchanged  1'])
@@ -451,15 +466,17 @@ describe('the report of apply', () => {
       object('bad', { action: 'create', outcome: 'failed', message: 'The API answered 400.\nPOST /alerts' }),
       object('one', { name: 'Twin', action: 'update', outcome: 'updated', id: 'y' }),
       object('two', { name: 'Twin', action: 'update', outcome: 'unchanged', id: 'z' }),
+      object('new', { name: 'Twin', action: 'create', outcome: 'created' }),
     ])
     const rows = linesOf(apply, result)
     expect(rows.slice(0, 2)).toEqual(['Unchanged  2', ''])
     const table = rows.findIndex((row) => row.startsWith('Outcome'))
-    expect(cellsOf(rows.slice(table, table + 5))).toEqual([
+    expect(cellsOf(rows.slice(table, table + 6))).toEqual([
       ['Outcome', 'Kind', 'Name', 'Remark'],
       ['❌ failed', 'alert', 'Alert bad', 'The API answered 400.'],
       ['⏭️ skipped', 'alert', 'Nameless key', 'too late'],
       ['created', 'alert', 'Alert fine', 'takes it over; and more'],
+      ['created', 'alert', 'Twin (new)'],
       ['updated', 'alert', 'Twin (y)'],
     ])
     expect(textOf(apply, result)).toContain('\n\nalert bad\n  The API answered 400.\n  POST /alerts')
@@ -497,7 +514,7 @@ describe('the report of apply', () => {
     expect(textOf(apply, result)).toContain(
       'The server changed these values when saving (− sent, + stored):\n\n  alert odd\n~     threshold: 1 → 2',
     )
-    expect(textOf(apply, applied(['created']))).not.toContain('something else')
+    expect(textOf(apply, applied(['created']))).not.toContain('The server changed')
   })
 })
 

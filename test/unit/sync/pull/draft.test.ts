@@ -173,6 +173,21 @@ describe('a pull into existing files', () => {
   })
 })
 
+it('a pull leaves out what has the URL of a webhook in one of its texts, unless the file has the text already', () => {
+  const url = 'https://hooks.slack.com/services/T0000000/B0000000/abcdefghijklmnop'
+  const webhook = [{ id: 'w1', name: 'oncall', url }]
+  const alert = [{ ...errors, message: 'Fine', note: `Call ${url}` }]
+  const leftOut = { outcome: 'left-out', reason: 'it has the URL of a webhook, which is a secret; remove it from the service' }
+  expect(pull({ ...storedObjects, webhook, alert }).of('Errors')).toMatchObject(leftOut)
+  const changed = pull({ ...storedObjects, webhook, alert }, filled)
+  expect(changed.of('errors')).toMatchObject(leftOut)
+  expect(changed.files).toEqual([])
+  const files = pull({ ...storedObjects, alert }).after
+  expect(pull({ ...storedObjects, webhook, alert: alert.map((one) => ({ ...one, threshold: 6 })) }, files).of('errors')?.outcome).toBe(
+    'updated',
+  )
+})
+
 describe('an excluded object', () => {
   const excluded = { 'alert a1': 'cannot be said' }
 

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { keyGrammar } from '../../../../src/kinds/marker.ts'
 import { digestOfText } from '../../../../src/platform/core/digest.ts'
-import { claimKey, fileFor, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
+import type { Plan } from '../../../../src/sync/decide/change.ts'
+import type { DeclaredObjects } from '../../../../src/sync/declarations/declarations.ts'
+import { claimKey, fileFor, selectObjects, toFileName, toSlug } from '../../../../src/sync/pull/select.ts'
 import { hostile } from '../../../support/corpus.ts'
-import { type Lists, project, pull, search, shop, verifiedPull } from '../../../support/plans.ts'
+import { kinds, type Lists, project, pull, remoteStateWith, search, shop, verifiedPull } from '../../../support/plans.ts'
 
 describe('selectObjects', () => {
   const mark = (key: string, of = project): string =>
@@ -81,6 +83,17 @@ describe('selectObjects', () => {
         'dashboard added one',
         'dashboard added two',
       ])
+    })
+
+    it('an unmanaged source is adopted by its name where no other can have the name, and otherwise has its id', () => {
+      const source = ['Logs', 'Twin', 'Twin'].map((name, i) => ({ id: `s${i}`, name, kind: 'log', connection: 'c1' }))
+      const [plan, declarations] = [{ project, changes: [] }, { objects: [], broken: [] }] as unknown as readonly [Plan, DeclaredObjects]
+      const adoptions = (incompleteLists = {}) =>
+        selectObjects(kinds.source, remoteStateWith({ source, incompleteLists }), plan, declarations).map((one) =>
+          'adoption' in one ? one.adoption : one.reason,
+        )
+      expect(adoptions()).toEqual([{ adopt: true }, { id: 's1' }, { id: 's2' }])
+      expect(adoptions({ source: 'is incomplete' })).toEqual([{ id: 's0' }, { id: 's1' }, { id: 's2' }])
     })
 
     it('an unmanaged object is left out when it has no name', () => {
@@ -280,6 +293,14 @@ describe('createPlacement', () => {
 
     it('a new object is placed in an existing file whose name differs only in case', () => {
       expect(place(['o/*.yml'], ['o/Checkout.yml'])('checkout')).toBe('o/Checkout.yml')
+    })
+
+    it('a new object gets a file with a number where a file has instances, unless the glob has only this file', () => {
+      const closed = new Set(['o/checkout.yml', 'o/checkout-2.yml'])
+      const place = (glob: string, key: string): string => fileFor([glob], [], closed)(key)
+      expect([place('o/*.yml', 'checkout'), place('o/*.yml', 'cart')]).toEqual(['o/checkout-3.yml', 'o/cart.yml'])
+      expect(fileFor(['o/*.yml'], [], new Set(['o/checkout.yml']))('checkout')).toBe('o/checkout-2.yml')
+      expect(() => place('o/checkout.yml', 'cart')).toThrow(/pull adds no objects to o\/checkout\.yml, because it has instances/)
     })
 
     it('a new object has no place without a glob', () => {
