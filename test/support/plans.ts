@@ -142,6 +142,7 @@ interface PullOptions {
   readonly globs?: readonly string[]
   readonly excluded?: Readonly<Record<string, string>>
   readonly variables?: Readonly<Record<string, string>>
+  readonly only?: 'drifted'
 }
 
 type Files = Readonly<Record<string, string>>
@@ -154,7 +155,7 @@ interface Pulled extends Draft {
 }
 
 export function pull(parts: Lists, files: Files = {}, options: PullOptions = {}): Pulled {
-  const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {} } = options
+  const { profile = cloud, globs = ['o/*.yml'], excluded = {}, variables = {}, only } = options
   const ofProfile = createKinds(profile, nowMs)
   const storedObjects = remoteStateOf(parts)
   const variable = (name: string): string | undefined => variables[name]
@@ -176,6 +177,7 @@ export function pull(parts: Lists, files: Files = {}, options: PullOptions = {})
     storedObjects,
     kinds: ofProfile,
     globs,
+    only,
     removeDeclarations: false,
     texts,
     variable,

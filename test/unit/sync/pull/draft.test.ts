@@ -106,7 +106,8 @@ describe('a pull into existing files', () => {
       ['o/saved-searches.yml', ['-    where: x', '+    where: z']],
       ['o/shop.yml', ['-    threshold: 5', '+    threshold: 6']],
     ])
-    expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1' })
+    const fields = [{ path: 'threshold', before: 6, after: 5 }]
+    expect(changed.of('errors')).toMatchObject({ outcome: 'updated', path: 'o/shop.yml', id: 'a1', fields })
     expect(changed.of('shop')?.outcome).toBe('unchanged')
     expect(changed.unverified).toEqual({})
     const marked = { ...errors, note: 'Call\n\nwatchkeeper: shop/observability errors abcdef' }
@@ -114,6 +115,26 @@ describe('a pull into existing files', () => {
       outcome: 'updated',
       name: 'New',
     })
+  })
+
+  it('lists the new name of a tile, or another tile, once beside the other changes of its alert', () => {
+    const dashboard = [{ ...shop, tiles: [tile('t1', 'Z'), tile('t2', 'B', 4)] }]
+    const pulled = pull({ ...storedObjects, dashboard, alert: [{ ...errors, threshold: 6 }] }, filled)
+    expect(pulled.of('errors')?.fields).toMatchObject([{ path: 'threshold' }, { path: 'tile', before: 'Z', after: 'A' }])
+    expect(pulled.after['o/shop.yml']).toContain('    tile: Z\n    threshold: 6\n')
+    const moved = pull({ ...storedObjects, alert: [{ ...errors, threshold: 6, tileId: 't2' }] }, filled)
+    expect(moved.of('errors')?.fields?.map(({ path }) => path).toSorted()).toEqual(['threshold', 'tile'])
+  })
+
+  it('a pull of drifted objects keeps another tile that the file gives an alert, and lists what differs nowhere as unchanged', () => {
+    const files = { ...filled, 'o/shop.yml': filled['o/shop.yml']?.replace('    tile: A\n', '    tile: B\n') ?? '' }
+    const drifted = pull(storedObjects, files, { only: 'drifted' })
+    expect(drifted.files).toEqual([])
+    expect(drifted.objects.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['slow', 'unchanged'],
+      ['shop', 'unchanged'],
+      ['errors', 'left-out'],
+    ])
   })
 
   it('keeps the declaration of a deleted object and reports it as missing', () => {

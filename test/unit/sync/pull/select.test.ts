@@ -87,7 +87,10 @@ describe('selectObjects', () => {
 
     it('an unmanaged source is adopted by its name where no other can have the name, and otherwise has its id', () => {
       const source = ['Logs', 'Twin', 'Twin'].map((name, i) => ({ id: `s${i}`, name, kind: 'log', connection: 'c1' }))
-      const [plan, declarations] = [{ project, changes: [] }, { objects: [], broken: [] }] as unknown as readonly [Plan, DeclaredObjects]
+      const [plan, declarations] = [
+        { project, changes: [] },
+        { objects: [], broken: [] },
+      ] as unknown as readonly [Plan, DeclaredObjects]
       const adoptions = (incompleteLists = {}) =>
         selectObjects(kinds.source, remoteStateWith({ source, incompleteLists }), plan, declarations).map((one) =>
           'adoption' in one ? one.adoption : one.reason,
