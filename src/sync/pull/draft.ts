@@ -240,7 +240,6 @@ const declaredTiles = ({ dashboard }: Kinds, plan: Plan): DraftContext['declared
   )
 
 function withNames(stored: readonly Body[], inFile: readonly Body[]): readonly Body[] {
-  if (inFile.length === 0) return stored
   const names = new Map(inFile.map(({ id, name }) => [id, name]))
   return stored.map((tile) => (names.has(tile.id) ? { ...tile, name: names.get(tile.id) } : tile))
 }
