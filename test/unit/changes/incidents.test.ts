@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import { checkIncident, countOutcomes, explainUntestable, incidentTable, judgeIncidents } from '../../../src/changes/backtest/incidents.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
-import type { Incident } from '../../../src/sync/declarations/incidents.ts'
+import { readDocument } from '../../../src/platform/documents/document.ts'
+import { type Incident, readIncidents } from '../../../src/sync/declarations/incidents.ts'
 import { tablesIn } from '../../support/report-texts.ts'
 
 const incident: Incident = {
@@ -75,4 +76,18 @@ it('the table has the result for each alert, with its notifications outside of t
     ['other', '1 Jan 1970 00:00 UTC', 'errors', 'missed', '0'],
   ])
   expect(report).toHaveProperty('statuses', ['pass', 'fail'])
+})
+
+it('reads an incident of up to 7 days, with every alert that one of its patterns names', () => {
+  const read = (end: string) => {
+    const of = { name: 'Outage', start: '2026-03-01T00:00:00Z', end, alerts: ['err*', 'slow', '*-cart'], within: '10m' }
+    const document = readDocument(JSON.stringify({ incidents: { outage: of } }), 'a.json')
+    if (!('value' in document)) throw new Error('it is JSON')
+    const keys = ['slow-cart', 'slow', 'errors', 'errors-cart', 'other']
+    const { incidents, diagnostics } = readIncidents([{ key: 'outage', location: { file: 'a.json' }, document }], keys)
+    return [...incidents.map(({ alerts }) => alerts.join()), ...diagnostics.map(({ message }) => message)]
+  }
+  expect(read('2026-03-08T00:00:00Z')).toEqual(['errors,errors-cart,slow,slow-cart'])
+  expect(read('2026-03-08T00:00:01Z')).toEqual(['incidents.outage.end: is more than 7 days after start'])
+  expect(read('2026-03-01T00:00:00Z')).toEqual(['incidents.outage.end: is not after start'])
 })

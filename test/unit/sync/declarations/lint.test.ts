@@ -15,6 +15,8 @@ const twin = (changes: object) => ({ more: { alerts: { a: fileWith().alerts.a, b
 const search = (filter: object) => ({ more: { savedSearches: { s: { name: 'S', sourceId: 's', filters: [filter] } } } })
 
 const formula = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'count' }], formulas: [{ expression: 'A - B' }] }
+const share = { displayType: 'line', sourceId: 's', asRatio: true, select: [{ aggFn: 'count', where: 'a:b' }, { aggFn: 'count' }] }
+
 const average = { displayType: 'line', sourceId: 's', select: [{ aggFn: 'avg', valueExpression: 'x' }] }
 /** Negative values are possible in one of its two lines. */
 const countAndAverage = { displayType: 'line', sourceId: 's', select: [...average.select, { aggFn: 'count' }] }
@@ -158,13 +160,19 @@ const cases: Readonly<Record<LintRule, Case>> = {
   'threshold-never-fires': {
     fires: [
       [
-        {
-          alert: { threshold: 5 },
-          tile: {
-            config: { displayType: 'line', sourceId: 's', asRatio: true, select: [{ aggFn: 'count', where: 'a:b' }, { aggFn: 'count' }] },
-          },
-        },
+        { alert: { threshold: 5 }, tile: { config: share } },
         'alerts.a.threshold: never fires: the share of all rows is at most 1; for 5%, write 0.05',
+      ],
+      [
+        { alert: { threshold: 1, thresholdType: 'above_exclusive' }, tile: { config: share } },
+        'alerts.a.threshold: never fires: the share of all rows is at most 1; for 1%, write 0.01',
+      ],
+      [
+        {
+          alert: { threshold: 1.5 },
+          tile: { config: { ...share, asRatio: false, formulas: [{ expression: 'A' }, { expression: 'A / B' }] } },
+        },
+        'alerts.a.threshold: never fires: the share of all rows is at most 1; for 1.5%, write 0.015',
       ],
       [{ alert: { thresholdType: 'below', threshold: 0 } }, 'alerts.a.threshold: never fires: a count is never below 0'],
       [{ alert: { thresholdType: 'below_or_equal', threshold: -1 } }, 'alerts.a.threshold: never fires: a count is never -1 or less'],
@@ -181,6 +189,16 @@ const cases: Readonly<Record<LintRule, Case>> = {
       { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: countAndAverage } },
       { alert: { thresholdType: 'below', threshold: 0 }, tile: { config: delta } },
       { alert: { thresholdType: 'not_equal', threshold: -1 } },
+      { alert: { threshold: 1 }, tile: { config: share } },
+      { alert: { threshold: 0.99, thresholdType: 'above_exclusive' }, tile: { config: share } },
+      ...[
+        { ...share, asRatio: false },
+        { ...share, asRatio: false, formulas: [{ expression: 'A / B' }, { expression: 'A' }] },
+        { ...share, select: [...share.select, { aggFn: 'count' }] },
+        { ...share, select: share.select.toReversed() },
+        { ...share, select: [{ aggFn: 'sum', valueExpression: 'Size' }, { aggFn: 'count' }] },
+        { ...share, select: [{ aggFn: 'count' }, { aggFn: 'avg', valueExpression: 'Size' }] },
+      ].map((config) => ({ alert: { threshold: 5 }, tile: { config } })),
     ],
   },
   'offset-beyond-interval': {
@@ -300,7 +318,10 @@ const cases: Readonly<Record<LintRule, Case>> = {
   },
   'split-windows': {
     fires: [
-      [{ alert: { scheduleOffsetMinutes: 4 } }, `alerts.a.scheduleOffsetMinutes: ${split('5m')}; remove the offset`],
+      ...[1, 4].map(
+        (scheduleOffsetMinutes) =>
+          [{ alert: { scheduleOffsetMinutes } }, `alerts.a.scheduleOffsetMinutes: ${split('5m')}; remove the offset`] as const,
+      ),
       [{ alert: { scheduleOffsetMinutes: 1439, interval: '1d' } }, `alerts.a.scheduleOffsetMinutes: ${split('1d')}; remove the offset`],
       [{ alert: { scheduleStartAt: '2026-11-09T10:02:00Z' } }, `alerts.a.scheduleStartAt: ${split('5m')}; use a multiple of the interval`],
     ],
@@ -343,7 +364,7 @@ const cases: Readonly<Record<LintRule, Case>> = {
     ],
     silent: [
       { alert: { threshold: 1_500_000_000 }, tile: { config: latency } },
-      { alert: { threshold: 0 }, tile: { config: latency } },
+      ...[0, 1_000_000, 86_400 * 1e9].map((threshold) => ({ alert: { threshold }, tile: { config: latency } })),
       { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [{ ...p99, valueExpression: 'Duration / 1e9' }] } } },
       { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [p99, p99], asRatio: true } } },
       { alert: { threshold: 1.5 }, tile: { config: { ...latency, select: [{ aggFn: 'count_distinct', valueExpression: 'Duration' }] } } },
