@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
-import type { Update } from '../../../../src/sync/decide/change.ts'
+import type { Change, Update } from '../../../../src/sync/decide/change.ts'
 import { expandQueries, queriedKeys } from '../../../../src/sync/query-alerts/query-alerts.ts'
 import { changesInFiles } from '../../../../src/sync/query-alerts/query-changes.ts'
 import { readValue } from '../../../support/declarations.ts'
@@ -27,6 +27,23 @@ it('shows the difference of a tile at the alert that is on it, also where a pers
   expect(shown).toEqual([
     ['alerts.a', 'update', [{ path: 'tile.name', before: 'B', after: 'A' }]],
     ['alerts.b', 'unchanged', []],
+  ])
+})
+
+it('a new alert is shown without the tile that is made for its query, and one on a tile of a dashboard with it', () => {
+  const query = { source: 'Logs', select: [{ aggFn: 'count' }] }
+  const { objects } = expandQueries(readValue({ alerts: { a: { name: 'A', query, threshold: 1, interval: '5m' } } }), 'shop')
+  const paths = ['source', 'dashboard', 'tile', 'threshold']
+  const created = (kind: 'alert' | 'savedSearch', key: string): Change => ({
+    ...{ kind, key, name: '', action: 'create', id: undefined, stored: undefined, desired: {}, notes: [], summary: '' },
+    ...{ location: { file: 'a.yml' }, fields: paths.map((path) => ({ path, after: 'x' })) },
+  })
+  const changes = [created('savedSearch', 'a'), created('alert', 'a'), created('alert', 'b')]
+  const shown = [...changesInFiles(changes, objects).values()].map((one) => [addressOf(one), one.fields.map(({ path }) => path)])
+  expect(shown).toEqual([
+    ['savedSearches.a', paths],
+    ['alerts.a', ['threshold']],
+    ['alerts.b', paths],
   ])
 })
 
