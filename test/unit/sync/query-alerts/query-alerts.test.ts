@@ -5,7 +5,7 @@ import { isOf } from '../../../../src/kinds/kinds.ts'
 import { checkReferences } from '../../../../src/kinds/references.ts'
 import { expandQueries } from '../../../../src/sync/query-alerts/query-alerts.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
-import { lines, readText } from '../../../support/declarations.ts'
+import { lines, readDeclarations, readText } from '../../../support/declarations.ts'
 
 const watching = { threshold: 10, interval: '5m', channel: { type: 'webhook', webhook: 'oncall' } }
 
@@ -227,6 +227,11 @@ describe('the dashboards of alerts with a query', () => {
     ])
     expect(board?.pathOf(['tiles', 0, 'config', 'sqlTemplate'])).toBe('alerts.a.query.sql')
     expect(board?.value.name).toBe('Alerts')
+    const [beside] = read({
+      alerts: { a: alertWith(built, { dashboard: 'd' }) },
+      dashboards: { d: { name: 'D', tiles: [{ name: 'Own', config: { displayType: 'markdown', markdown: 'x' } }] } },
+    }).objects.filter(isOf('dashboard'))
+    expect([0, 1].map((i) => beside?.pathOf(['tiles', i, 'name']))).toEqual(['dashboards.d.tiles["Own"].name', 'alerts.a.name'])
   })
 
   it('have a warning above 60 tiles, and an error above those that the server accepts', { tags: 'slow' }, () => {
@@ -262,5 +267,11 @@ describe('the dashboards of alerts with a query', () => {
     ])
     const broken = { alerts: { a: alertWith({}, { dashboard: 'd' }) }, dashboards: { d: { name: 'D', tags: ['t'] } } }
     expect(read(broken).problems.join()).not.toContain('no-tiles')
+    const withoutQuery = { ...broken, alerts: { a: { name: 'A', tile: 'T', dashboard: 'd', threshold: 'x' } } }
+    expect(read(withoutQuery).problems.join()).toContain('no-tiles')
+    // The file that cannot be read may have such an alert.
+    const files = [JSON.stringify({ dashboards: broken.dashboards }), 'alerts: [']
+    const unread = readDeclarations(files.map((text, i) => ({ path: `${i}.yml`, text })))
+    expect(lines(expandQueries(unread, 'shop').diagnostics).join()).not.toContain('no-tiles')
   })
 })
