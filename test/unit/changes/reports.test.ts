@@ -9,7 +9,7 @@ import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
 import { judgePrice, type PlanPrice, priceWords } from '../../../src/changes/price/price-report.ts'
 import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
-import { factTable } from '../../../src/changes/queries/query-review.ts'
+import { factTable, queryReview } from '../../../src/changes/queries/query-review.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { renderMarkdown } from '../../../src/platform/report/markdown.ts'
@@ -782,4 +782,12 @@ it('values of alerts have the key of each, or the name of one without a key', ()
     ['a', 'last window 2'],
     ['Slow', 'last window 2'],
   ])
+  expect(factTable('Values', [])).toBeUndefined()
+  expect(tablesIn(composeBlocks([factTable('Values', facts.slice(0, 1))]))).toHaveLength(2)
+})
+
+it('the headline of a plan counts the checked alerts where some are not', () => {
+  const headline = (checkedCount: number): string =>
+    toPlainText(queryReview.headline({ checkedAlerts: { alertCount: 2, checkedCount, facts: [] } }))
+  expect([0, 1, 2].map(headline)).toEqual([' · 0 of 2 alerts checked', ' · 1 of 2 alerts checked', ''])
 })
