@@ -31,8 +31,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(directory, { recursive: true }))
 
-const apply = (options: { readonly typed?: string } = {}, ...more: readonly string[]) =>
-  command(['apply', ...flags(), '--files', 'a.yml', '--project', 'shop/confirm', ...more], { directory, ...options })
+const apply = (options: { readonly typed?: string; readonly files?: string } = {}, ...more: readonly string[]) =>
+  command(['apply', ...flags(), '--files', options.files ?? 'a.yml', '--project', 'shop/confirm', ...more], { directory, ...options })
 
 /** Does what `apply --yes` does, without its wait of a second for other runs. */
 const applyAtOnce = (): Promise<void> =>
@@ -58,6 +58,15 @@ describe('apply on the command line', () => {
     expect(ran.exitCode).toBe(130)
     expect(ran.stderr).toContain('Not confirmed. Nothing was written.')
     expect(writes()).toEqual([])
+  })
+
+  it('asks for a change beside an object that stays as it is', async () => {
+    await applyAtOnce()
+    const before = writes()
+    await writeFile(join(directory, 'two.yml'), `${file}  more: { name: More, tiles: [] }\n`)
+    const ran = await apply({ typed: 'n\n', files: 'two.yml' })
+    expect([ran.exitCode, writes()]).toEqual([130, before])
+    expect(ran.stderr).toContain('+ dashboard more "More"')
   })
 
   it('refuses to write without a terminal and without --yes', async () => {
