@@ -271,7 +271,10 @@ describe('the dashboards of alerts with a query', () => {
     expect(read(withoutQuery).problems.join()).toContain('no-tiles')
     // The file that cannot be read may have such an alert.
     const files = [JSON.stringify({ dashboards: broken.dashboards }), 'alerts: [']
-    const unread = readDeclarations(files.map((text, i) => ({ path: `${i}.yml`, text })))
+    const unread = readDeclarations(
+      files.map((text, i) => ({ path: `${i}.yml`, text })),
+      () => undefined,
+    )
     expect(lines(expandQueries(unread, 'shop').diagnostics).join()).not.toContain('no-tiles')
   })
 })
