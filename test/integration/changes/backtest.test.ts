@@ -232,6 +232,7 @@ describe('backtest', () => {
       ['broken', 'not-estimable', expect.stringMatching(/^The API answered 500: Unknown expression or function identifier `Nope`/)],
       ['offset', 'not-estimable', 'scheduleOffsetMinutes makes the server evaluate each window in two parts'],
     ])
+    expect(document).toMatchObject({ firing: 1, quiet: 2, noData: 1, notEstimable: 2, notifications: 3 })
     const estimates = document.alerts as { next: object }[]
     expect(estimates.slice(3).map(({ next }) => 'notifications' in next)).toEqual([false, false, false])
   })
