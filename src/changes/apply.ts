@@ -152,7 +152,7 @@ async function carryOut(planned: PlanningResult, context: ApplyContext) {
     })
   }
   // An update reads its object again where the rate limit has room.
-  const hasRoom = countRequests(planned.plan.changes, false) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
+  const hasRoom = countRequests(planned.plan.changes) <= (api.rateLimit()?.remaining ?? Number.POSITIVE_INFINITY)
   const applied = await applyPlan(planned.plan, {
     api,
     service,

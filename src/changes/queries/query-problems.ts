@@ -520,7 +520,7 @@ const searchChecks = (asking: Asking): readonly Check[] =>
 /** The requests of apply in this window of the rate limit, if it reads again what the plan has read. */
 function requestsOfApply({ api }: ReviewContext, changes: readonly Change[]) {
   const quota = api.rateLimit()
-  return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes, false)
+  return quota === undefined ? 0 : quota.limit - quota.remaining + countRequests(changes)
 }
 
 /** `unrun` are the queries that were not sent, by their keys. */

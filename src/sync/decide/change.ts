@@ -165,8 +165,8 @@ const findDeclared = createKeyIndex<Declared>((one) => [addressOf(one)])
 
 export const declaredBy = (change: Change, objects: readonly Declared[]): Declared | undefined => findDeclared(objects, addressOf(change))
 
-/** Where nothing goes wrong. An update needs no GET where it uses a list. */
-export function countRequests(changes: readonly Change[], usesLists: boolean): number {
+/** Where nothing goes wrong, and each update reads its object again. */
+export function countRequests(changes: readonly Change[]): number {
   const writes = changes.filter((change) => !staysAsItIs(change))
   const ofOne = (change: Change): number => {
     if (change.action === 'create') return 1
@@ -174,7 +174,7 @@ export function countRequests(changes: readonly Change[], usesLists: boolean): n
     if (change.action === 'delete') return 2
     if (!isWrite(change)) return 0
     if (change.patchedTileIds !== undefined) return 2 * change.patchedTileIds.length + 3
-    return (usesLists ? 1 : 2) + (change.removes === undefined ? 0 : 2)
+    return change.removes === undefined ? 2 : 4
   }
   const verified = new Set(writes.filter(({ action }) => action !== 'delete').map(({ kind }) => kind))
   return writes.reduce((sum, change) => sum + ofOne(change), verified.size)

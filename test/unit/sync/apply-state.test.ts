@@ -223,6 +223,26 @@ describe('the state', () => {
     expect(state.resolve(waits)).toEqual({ body: { dashboardId: 'd1' } })
   })
 
+  it('lets one object of a kind be written at a time, until one of them is written and again after a failure', async () => {
+    const { state } = open()
+    const oneAtATime = () => (['dashboard', 'alert'] as const).filter(state.writesOneAtATime)
+    expect(oneAtATime()).toEqual(['dashboard', 'alert'])
+    await state.record({ change: change('a'), became: 'created' })
+    await state.skip(change('b'), 'too late')
+    expect(oneAtATime()).toEqual(['alert'])
+    await state.record({ change: change('c'), became: 'failed' })
+    await state.record({ change: change('d', 'alert'), became: 'created' })
+    expect(oneAtATime()).toEqual(['dashboard'])
+  })
+
+  it('halts other writes before it reports the outcome that stops the run, and not before', async () => {
+    const halted: boolean[] = []
+    const state = createApplyState(new AbortController().signal, async () => void halted.push(state.stopSignal.aborted))
+    await state.record({ change: change('a'), became: 'created' })
+    await state.record({ change: change('b'), became: 'failed', errorKind: 'permission' })
+    expect(halted).toEqual([false, true])
+  })
+
   it('the state continues after a failure, and ends when it is stopped', async () => {
     const { state, stop } = open()
     await state.record({ change: change('a'), became: 'failed', message: 'no' })

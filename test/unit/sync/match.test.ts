@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
-import { errors, shop } from '../../support/shop-declaration.ts'
+import { errors, shop, slow } from '../../support/shop-declaration.ts'
 
 const declared = { dashboards: { shop }, alerts: { errors } }
 const applied = afterApply(planOf(declared))
@@ -155,6 +155,27 @@ describe('an object of the same name that belongs to somebody', () => {
     expect(messagesOf(planOf(declared, markedBy('shop/main old-key')))).toEqual([
       'same-name: alerts.errors: this project owns an alert with this name (x), but no file declares its key. If you changed the key, add previousKey: old-key. Otherwise, apply creates a second one, and prune deletes the existing one',
     ])
+  })
+})
+
+describe('objects that another repository applied', () => {
+  const by = (name: string | undefined) => ({ repository: { name, effect: 'write' } as const })
+  const one = { savedSearches: { slow } }
+  const theirs = afterApply(planOf(one, undefined, by('host/they/own')))
+
+  it('stop the plan where they are all objects of the project, and be it one', () => {
+    expect(messagesOf(planOf(one, theirs, by('host/we/own')))).toEqual([
+      expect.stringMatching(/^other-repository: .* applied all objects of this project: saved search "Slow" \(savedSearches-slow\)\./),
+    ])
+  })
+
+  it('are counted where this run does not know its repository, and no others', () => {
+    const mixed = afterApply(planOf({ ...one, dashboards: { shop } }, theirs, by(undefined)), theirs)
+    expect(messagesOf({ diagnostics: problemsIn(planOf({ ...one, dashboards: { shop } }, mixed, by(undefined))) })).toEqual([
+      expect.stringMatching(/^unknown-repository: a repository applied 1 object of this project,/),
+    ])
+    const ours = afterApply(planOf(declared))
+    expect(planOf(declared, ours, by(undefined)).diagnostics).toEqual([])
   })
 })
 

@@ -3,6 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { withBase } from '../../../src/kinds/base.ts'
 import { addressOf } from '../../../src/kinds/kind-names.ts'
+import { countRequests } from '../../../src/sync/decide/change.ts'
+import { dependsOnPatches } from '../../../src/sync/decide/guards/tile-writes.ts'
 import { afterApply, fieldsOf, kinds, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
 
@@ -225,6 +227,32 @@ describe('a plan', () => {
     expect(plan.diagnostics).toMatchObject([{ rule: 'held', severity: 'error', message: expect.stringContaining('channel') }])
   })
 
+  it('counts the requests of an apply: two for each update, with two for alerts on tiles that go, and one list for each kind', () => {
+    const filter = { type: 'QUERY_EXPRESSION', name: 'Service', expression: 'service', sourceId: { source: 'Logs' } }
+    const count = (files: object, more: Parameters<typeof planOf>[2] = {}) => countRequests(planOf(files, applied, more).changes)
+    const withShop = (dashboard: object) => ({ ...declared, dashboards: { shop: { ...shop, ...dashboard } } })
+    expect(countRequests(planOf(declared).changes)).toBe(4 + 3)
+    expect(count(declared)).toBe(0)
+    expect(count({}, { prune: true })).toBe(4 * 2)
+    expect(count({}, { prune: 'forget' })).toBe(4 * 2 + 3)
+    expect(count(withShop({ filters: [filter] }))).toBe(2 + 1)
+    const onB = { errors: { ...errors, tile: 'B' }, many }
+    expect(count({ ...withShop({ tiles: [tile('B', 4)] }), alerts: onB })).toBe(2 + 2 + 3 + 2)
+    expect(count(withShop({ tiles: [tile('A'), { ...tile('B', 4), w: 9 }] }), { canPatch: true })).toBe(2 + 3 + 1)
+  })
+
+  it('says which tiles an update removes, with the known alerts on them, even if it is one tile', () => {
+    const removesOf = (files: object) => planOf({ ...declared, ...files }, applied).changes.find(({ key }) => key === 'shop')
+    expect(removesOf({ dashboards: { shop: { ...shop, tiles: [tile('A')] } } })).toMatchObject({
+      removes: { tiles: ['dashboards-shop-B'], alerts: [] },
+    })
+    const onB = { errors: { ...errors, tile: 'B' }, many }
+    expect(removesOf({ dashboards: { shop: { ...shop, tiles: [tile('B', 4)] } }, alerts: onB })).toMatchObject({
+      removes: { tiles: ['dashboards-shop-A'], alerts: ['alerts-errors'] },
+    })
+    expect(removesOf({ dashboards: { shop: { ...shop, name: 'Store' } } })).not.toHaveProperty('removes')
+  })
+
   it('updates a dashboard whose tiles all go', () => {
     const plan = planOf({ ...declared, alerts: { many }, dashboards: { shop: { ...shop, tiles: [] } } }, applied, { prune: true })
     expect(steps(plan)).toContain('dashboards.shop update (files)')
@@ -275,6 +303,41 @@ describe('an alert that the server would delete with a tile', () => {
     expect(messagesOf({ diagnostics: problemsIn(renamed) })).toEqual([
       'held: dashboards.shop: apply leaves it as it is: a tile of dashboard "Store" that the API does not list is deleted by every update, and with it the alert "Foreign" (x), which no file can declare there. Move it to another tile, or delete it first',
     ])
+  })
+})
+
+describe('a plan asks whether the server can patch dashboards', () => {
+  const [board] = applied.dashboard
+  const others = { savedSearches: { slow: { ...slow, where: 'x' } }, alerts: { errors, many: { ...many, threshold: 9 } } }
+  const [unmanaged, copy] = [
+    { id: 'x', name: 'Shop', tags: [], tiles: [] },
+    { ...board, id: 'zz' },
+  ]
+  const withBoard = (one: object) => remoteStateWith({ ...applied, dashboard: [...applied.dashboard, one] })
+
+  it.each([
+    ['not where it only creates', planOf(declared), false],
+    ['not where it only writes other objects', planOf({ ...declared, ...others }, applied), false],
+    ['where it writes a dashboard', planOf({ ...declared, ...others, dashboards: { shop: { ...shop, name: 'X' } } }, applied), true],
+    ['where it holds a dashboard', planOf({ dashboards: { shop } }, remoteStateWith({ dashboard: [unmanaged] })), true],
+    ['where it leaves a copy of a dashboard', planOf(declared, withBoard(copy), { repairDuplicates: true }), true],
+    ['not where it holds another object', planOf({ alerts: { many: { ...many, savedSearch: 'gone' } } }, applied), false],
+  ])('%s', (_, plan, expected) => {
+    expect(dependsOnPatches(plan)).toBe(expected)
+  })
+})
+
+describe('an alert that names no dashboard', () => {
+  it('is on every dashboard with its tile', () => {
+    const [own] = applied.alert.filter(({ name }) => name === 'Errors')
+    const withTile = (tileId: string | null | undefined) => {
+      const foreign = { ...own, id: 'x', name: 'Foreign', note: '', dashboardId: null, tileId }
+      return remoteStateWith({ ...applied, alert: [...applied.alert, foreign] })
+    }
+    const withoutA = { ...declared, dashboards: { shop: { ...shop, tiles: [tile('B', 4)] } }, alerts: { many } }
+    const plan = planOf(withoutA, withTile(own?.tileId), { prune: true })
+    expect(messagesOf(plan)).toContainEqual(expect.stringMatching(/^held: dashboards\.shop: .* and with it the alert "Foreign" \(x\)/))
+    expect(planOf(declared, withTile('elsewhere')).diagnostics).toEqual([])
   })
 })
 

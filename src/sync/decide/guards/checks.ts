@@ -186,7 +186,7 @@ function holdOthers(steps: readonly Step[], facts: Facts): Verdict['holds'] {
 function warnWithoutRepository({ repository, owned }: Facts): readonly Diagnostic[] {
   const applied = owned.filter(({ marker }) => marker?.repository !== undefined)
   if (repository === undefined || repository.name !== undefined || applied.length === 0 || repository.effect === 'read') return []
-  const message = `${applied.length} objects of this project were applied from a repository, but this run does not know its own, so it cannot notice that it is another one; their markers stay as they are, and none of them is deleted`
+  const message = `a repository applied ${plural(applied.length, 'object')} of this project, but this run does not know its own, so it cannot notice that it is another one; the markers stay as they are, and no such object is deleted`
   return [diagnosticOf(ownerRules, 'unknown-repository', { file: 'project' }, message)]
 }
 

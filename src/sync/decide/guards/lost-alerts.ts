@@ -150,13 +150,12 @@ function withRemovedTiles(change: Change, removal: PlannedRemoval | undefined): 
 }
 
 function explainHold({ alert, cause, reason, isHidden }: Loss, change: Change | undefined): Hold {
-  const isPruned = cause.action === 'delete' && cause.location === undefined
   const undeclared = isHidden ? 'move it to another tile, or delete it first' : 'declare the alert, or move or delete it first'
   return {
     reason: `${reason}, and with it the alert ${describeStored(alert)}${isHidden ? ', which no file can declare there' : ''}`,
     remedies: [
       change === undefined ? undeclared : 'move it to another tile',
-      ...(isPruned ? [`${spellInput('prune', 'forget')} keeps both, and only removes the marker`] : []),
+      ...(cause.action === 'delete' ? [`${spellInput('prune', 'forget')} keeps both, and only removes the marker`] : []),
     ],
   }
 }
