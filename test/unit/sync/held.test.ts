@@ -108,6 +108,9 @@ describe('what is wrong with one object of the service', () => {
       'alerts.errors held (both)',
       'alerts.many held (both)',
     ])
+    expect(messagesOf(planOf(changed, stored))).toContainEqual(
+      expect.stringContaining('changed in both, the files and the service, since the last apply (threshold, interval)'),
+    )
     expect(
       steps(planOf({ ...changed, dashboards: { shop: ratio('B') }, savedSearches: { slow: { ...slow, name: 'Slower' } } }, stored)),
     ).toEqual([
@@ -133,6 +136,27 @@ describe('what is wrong with one object of the service', () => {
     const plan = planOf({ savedSearches, alerts: { many: { ...many, savedSearch: 'lost' } } }, remoteStateWith({ source }))
     expect(steps(plan)).toEqual(['savedSearches.good create', 'savedSearches.lost held', 'savedSearches.twice held', 'alerts.many held'])
     expect(plan.diagnostics.map(({ rule, severity }) => `${rule} ${severity}`)).toEqual(Array(3).fill('held error'))
+    // At the name, not at the object.
+    expect(plan.diagnostics[0]?.location?.column).toBe(JSON.stringify({ savedSearches }).indexOf('"Missing"') + 1)
+  })
+
+  it('an error says that apply deletes nothing, where it would delete something', () => {
+    const others = { ...files, savedSearches: { slow: { ...slow, where: 'other' } } }
+    const changed = { ...applied, savedSearch: applied.savedSearch.map((one) => ({ ...one, where: 'theirs' })) }
+    const [own] = applied.alert.filter(({ name }) => name === 'Errors')
+    const isSaid = (options: Parameters<typeof planOf>[2], ...copies: readonly object[]) =>
+      messagesOf(planOf(others, remoteStateWith({ ...changed, alert: [...applied.alert, ...copies] }), options)).some((message) =>
+        message.startsWith('held: savedSearches.slow: apply leaves it as it is, and deletes nothing: '),
+      )
+    const [equal, edited] = [
+      { ...own, id: 'y' },
+      { ...own, id: 'z', threshold: 9 },
+    ]
+    expect(isSaid({})).toBe(false)
+    expect(isSaid({ prune: true })).toBe(true)
+    expect(isSaid({ prune: 'forget' })).toBe(false)
+    expect(isSaid({ repairDuplicates: true }, edited)).toBe(false)
+    expect(isSaid({ repairDuplicates: true }, equal, edited)).toBe(true)
   })
 
   it('W7: an alert that no file declares keeps the dashboard that prune would delete, and the others are written', () => {

@@ -84,6 +84,25 @@ describe('an object that is not clear', () => {
     expect(plan.diagnostics[0]?.severity).toBe('error')
   })
 
+  it.each([
+    ['without an id, and may name another object', undefined, 'set adopt to x@2.64898f9f04.files', true],
+    ['with an earlier decision', ['x@2.0123456789.abcdef', 'other'], 'set its entry in adopt to x@2.64898f9f04.files', false],
+    ['with only an id of another service', ['other'], 'add x@2.64898f9f04.files to adopt', false],
+  ])('an object that differs in nine fields is held with five of them and a decision for a file %s', (_, adopt, way, mayBeOther) => {
+    const plan = planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt } } }, withAlerts({ id: 'x', name: 'Errors' }))
+    const [message = ''] = messagesOf(plan)
+    expect(message).toMatch(/the unmanaged alert "Errors" \(x\) differs \(source, threshold, thresholdType, interval, note, 4 more\)/)
+    expect(message).toContain(`To keep the values of the file, ${way}; to take those of the service, run `)
+    expect(message.endsWith('; if it is another object, give the one in the file another name')).toBe(mayBeOther)
+  })
+
+  it('an object that could be one of several is held with a decision for three of them', () => {
+    const stored = withAlerts(...['w', 'x', 'y', 'z'].map((id) => ({ id, name: 'Errors' })))
+    expect(messagesOf(planOf(declared, stored))).toEqual([
+      expect.stringMatching(/alerts w, x, y, z, which differ\. To keep the values of the file, set adopt to w@\S+ or x@\S+ or y@\S+; if /),
+    ])
+  })
+
   it('reports an object that two keys refer to', () => {
     const both = { errors: { ...errors, adopt: 'x' }, more: { ...errors, adopt: 'x' } }
     const plan = planOf({ dashboards: { shop }, alerts: both }, withAlerts({ id: 'x', name: 'Errors' }))
