@@ -91,10 +91,12 @@ describe('W5: an object that the API rejects with 400 does not stop the others',
 })
 
 describe('a create without an answer', () => {
-  it('looks for an object whose create got no answer, and then writes what depends on it', async () => {
+  it('looks for an object whose create got no answer, and then writes what depends on it, again if that got no answer either', async () => {
     emulator().addFault({ match: { method: 'POST' }, nth: validations + 2, act: 'after', effect: { kind: 'status', status: 502 } })
+    emulator().addFault({ match: { method: 'POST' }, nth: validations + 6, act: 'before', effect: { kind: 'status', status: 502 } })
     const ran = await apply(six())
     expect(new Set(Object.values(ran.outcomes))).toEqual(new Set(['created']))
+    expect(writes()).toHaveLength(6 + 1)
     expect([ran.exitCode, ran.outputs.status]).toEqual([0, 'pass'])
   })
 })
