@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { withBase } from '../../../src/kinds/base.ts'
 import { addressOf } from '../../../src/kinds/kind-names.ts'
-import { countRequests } from '../../../src/sync/decide/change.ts'
+import { countRequests, type Update } from '../../../src/sync/decide/change.ts'
 import { dependsOnPatches } from '../../../src/sync/decide/guards/tile-writes.ts'
 import { afterApply, fieldsOf, kinds, messagesOf, planOf, problemsIn, remoteStateWith, steps } from '../../support/plans.ts'
 import { errors, many, shop, slow, tile, watching } from '../../support/shop-declaration.ts'
@@ -72,6 +72,28 @@ describe('a plan', () => {
     expect(messagesOf(planOf(patched, stored, { canPatch: true }))).toEqual([
       expect.stringMatching(/^hidden-parts: .*of 1 dashboard again \(shop\)/),
     ])
+  })
+
+  describe('patches tiles of a dashboard only where that makes the whole change:', () => {
+    const filter = { name: 'Service', expression: 'service', sourceId: { source: 'Logs' } }
+    const [a, b] = [tile('A'), { ...tile('B', 4), containerId: 'group' }]
+    const board = { ...shop, tiles: [a, b], containers: [{ id: 'group', title: 'Group' }] }
+    const stored = afterApply(planOf({ dashboards: { shop: board } }))
+    const sql = { configType: 'sql', displayType: 'table', sqlTemplate: 'SELECT count() FROM t WHERE $__filters', connectionId: 'c' }
+
+    it.each([
+      ['one tile', { tiles: [{ ...a, w: 9 }, b] }, ['A']],
+      ['two tiles and the name', { name: 'Store', tiles: [{ ...a, w: 9 }, { ...b, w: 9 }] }, ['A', 'B']],
+      ['the name', { name: 'Store' }, []],
+      ['the name and a filter', { name: 'Store', filters: [filter] }, undefined],
+      ['one tile by another', { tiles: [tile('C', 0, { displayType: 'markdown', markdown: 'x' }), b] }, undefined],
+      ['a tile out of its container', { tiles: [a, tile('B', 4)] }, undefined],
+      ['a tile, and one to a query that no patch can write', { tiles: [{ ...a, w: 9 }, { ...b, config: sql }] }, undefined],
+    ])('%s', (_, change, ids) => {
+      const [planned] = planOf({ dashboards: { shop: { ...board, ...change } } }, stored, { canPatch: true }).changes
+      const { action, patchedTileIds } = planned as Update
+      expect([action, patchedTileIds]).toEqual(['update', ids?.map((name) => `dashboards-shop-${name}`)])
+    })
   })
 
   it('shows everything of what it creates, ids by the names that they stand for', () => {
