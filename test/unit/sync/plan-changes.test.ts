@@ -35,6 +35,17 @@ describe('a plan', () => {
     expect(plan.seen).toEqual({ dashboard: 1, savedSearch: 1, alert: 2, webhook: 1, source: 1 })
   })
 
+  it('counts what has no marker and is in no file, of the kinds with markers', () => {
+    const objects = [
+      { id: 'x', name: 'X' },
+      { id: 'y', name: 'Y', note: 'watchkeeper: other/project y 0a1b2c' },
+      { id: 'z', name: 'Z' },
+    ]
+    const stored = remoteStateWith({ ...applied, alert: [...applied.alert, ...objects] })
+    const plan = planOf({ ...declared, alerts: { errors, more: { ...errors, name: 'More', adopt: 'x' } } }, stored)
+    expect(plan.unmanaged).toEqual({ dashboard: 0, savedSearch: 0, alert: 1, webhook: 1 })
+  })
+
   it('names the tiles of a managed dashboard that lose parts, where the web app may have added them', () => {
     const renamed = { ...shop, name: 'Store' }
     const inService = remoteStateWith({ ...applied, dashboard: applied.dashboard.map((one) => ({ ...one, name: 'Store' })) })
@@ -385,6 +396,7 @@ describe('an object with the marker that no file declares', () => {
     const plan = planOf(less, applied, { prune: true })
     expect(steps(plan).slice(2)).toEqual(['alerts.many delete', 'savedSearches.slow delete'])
     expect(plan.orphans).toEqual([])
+    expect(planOf(less, applied, { prune: 'forget' }).orphans).toEqual([])
     expect(plan.changes.at(-1)).toMatchObject({ id: 'savedSearches-slow', name: 'Slow', notes: [], fields: [] })
     expect(plan.changes.at(-1)).not.toHaveProperty('desired')
   })
@@ -421,6 +433,16 @@ describe('an object with the marker that no file declares', () => {
 })
 
 describe('a repair of what exists twice', () => {
+  it('deletes after everything else, the alerts first, also those that no file declares', () => {
+    const twins = applied.savedSearch.map((one) => ({ ...one, id: 'twin' }))
+    const stored = remoteStateWith({ ...applied, savedSearch: [...applied.savedSearch, ...twins] })
+    const files = { savedSearches: { slow }, dashboards: { shop }, alerts: { errors } }
+    expect(steps(planOf(files, stored, { prune: true, repairDuplicates: true })).filter((step) => step.endsWith('delete'))).toEqual([
+      'alerts.many delete',
+      'savedSearches.slow delete',
+    ])
+  })
+
   it('keeps the object that is as the last apply found it, although the server stored another value than the file has', () => {
     const own = applied.alert.find(({ name }) => name === 'Errors')
     if (own === undefined) throw new Error('not applied')
