@@ -3,9 +3,13 @@ import { expect, it } from 'vitest'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import { profileNamed } from '../../../src/platform/api/profiles.ts'
 import { WatchkeeperError } from '../../../src/platform/core/errors.ts'
+import { createApplyState } from '../../../src/sync/apply/apply-state.ts'
 import { createConcurrentRuns } from '../../../src/sync/apply/concurrent-runs.ts'
+import { writeOne } from '../../../src/sync/apply/write.ts'
+import type { Update } from '../../../src/sync/decide/change.ts'
 import { indexStored } from '../../../src/sync/plan/stored-objects.ts'
 import { serviceOf, useEmulator } from '../../support/emulator.ts'
+import { remoteStateWith } from '../../support/plans.ts'
 import { service, type TestSession, withSession } from '../../support/session.ts'
 
 const emulator = useEmulator({ rateLimit: 'off' })
@@ -51,6 +55,29 @@ it('another object with the marker is a conflict, and the one that is replaced i
     await session.clock.sleep(11_000)
     await expect(runs.demandAbsent(creation('a'))).rejects.toMatchObject({ kind: 'conflict', found: { id } })
     await expect(runs.demandAbsent({ ...creation('a'), replacedId: id })).resolves.toBeUndefined()
+  }))
+
+it('a replacement deletes its object, but not where another run has created one with its marker', () =>
+  withRuns(async (concurrent, session) => {
+    const [stored, other] = [await store(session, 'a'), await store(session, 'a')]
+    const idsNow = () => serviceOf(emulator()).savedSearches.flatMap(({ id, name }) => (name === 'a' ? [id] : []))
+    const common = { kind: 'savedSearch', key: 'a', name: 'a', location: { file: 'f.yml' }, notes: [], fields: [] } as const
+    const change: Update = { ...common, action: 'replace', id: stored.id, stored, desired: desiredOf('a') }
+    const options = { service, kinds, storedObjects: remoteStateWith(), listedAtMs: undefined, stop: session.stopSignal }
+    const replace = async () => {
+      await session.clock.sleep(11_000)
+      const onProgress = async () => undefined
+      const state = createApplyState(session.stopSignal, onProgress)
+      await writeOne(change, change.desired, { ...session, ...options, onProgress, concurrent, state })
+      return state.outcomeOf(change)
+    }
+    expect(await replace()).toMatchObject({ became: 'failed', isOfOtherRun: true })
+    expect(idsNow()).toEqual([stored.id, other.id])
+    await kind.collection.remove(session.api, service, other.id)
+    const replaced = await replace()
+    expect(replaced?.became).toBe('replaced')
+    expect(idsNow()).toEqual([replaced?.id])
+    expect(replaced?.id).not.toBe(stored.id)
   }))
 
 it('only a create that was rejected and then not sent again looks for its object', () =>
