@@ -113,6 +113,12 @@ describe('an alert that came onto what goes', () => {
     expect(whyTilesStay(update, list(one))).toBe(expected)
   })
 
+  it('the tiles of an update stay because of an alert on a tile that the API does not list, but not those of a patch', () => {
+    const hidden = list(alert('x', { dashboardId: 'd1', tileId: 'hidden' }))
+    expect(whyTilesStay(update, hidden)).toContain('the alert "Errors" (x) was added to a tile that the update deletes')
+    expect(whyTilesStay({ ...update, patchedTileIds: [] }, hidden)).toBeUndefined()
+  })
+
   it.each([
     [
       'on a dashboard',

@@ -39,7 +39,7 @@ describe('the object with the mark', () => {
   })
 
   it('the object with the mark is absent for a body without one', () => {
-    expect(findDesired(list([stored('a')]), body, kind)).toBe('absent')
+    expect(findDesired(list([stored('a'), { id: 'b', name: 'Errors' } as never]), body, kind)).toBe('absent')
   })
 })
 

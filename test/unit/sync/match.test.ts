@@ -65,6 +65,16 @@ describe('an object that is not clear', () => {
     }
   })
 
+  it('an object that is as declared twice is one object for each declaration', () => {
+    const stored = withAlerts(...['x', 'y'].map((id) => ({ ...own, id, note: 'n' })))
+    const { changes } = planOf({ dashboards: { shop }, alerts: { errors, again: errors, more: errors } }, stored)
+    expect(changes.slice(1).map(({ key, action, id }) => [key, action, id])).toEqual([
+      ['errors', 'adopt', 'x'],
+      ['again', 'adopt', 'y'],
+      ['more', 'create', undefined],
+    ])
+  })
+
   it('several ids of one service are an error', () => {
     const stored = withAlerts({ id: 'x', name: 'X' }, { id: 'y', name: 'Y' })
     expect(messagesOf(planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt: ['x', 'y'] } } }, stored))).toEqual([
