@@ -244,6 +244,18 @@ describe('a plan', () => {
     expect(fieldsOf(inService, 'alerts.many')).toEqual(['threshold: 5 → 1'])
   })
 
+  it('warns of a declared field that the server did not store', () => {
+    const files = { ...declared, alerts: { errors: { ...errors, numConsecutiveWindows: 3 } } }
+    const before = afterApply(planOf(files))
+    const stored = before.alert.map((one) => {
+      const sent = kinds.alert.toBody(one)
+      return { ...withBase(kinds.alert, { ...sent, numConsecutiveWindows: undefined }, sent), id: one.id }
+    })
+    const plan = planOf(files, remoteStateWith({ ...before, alert: stored }))
+    expect(plan.changes.at(-1)).toMatchObject({ action: 'unchanged', dropped: [{ path: 'numConsecutiveWindows' }] })
+    expect(messagesOf(plan)).toEqual([expect.stringMatching(/^field-dropped: alerts\.errors: .* did not store numConsecutiveWindows\./)])
+  })
+
   it('a plan takes a change of adopt for none of the declaration', () => {
     const again = {
       ...declared,
