@@ -186,6 +186,28 @@ describe('what is wrong with one object of the service', () => {
   })
 })
 
+describe('a pulled webhook', () => {
+  const hook = { name: 'oncall', service: 'generic', urlFrom: 'WEBHOOK_URL' }
+  const url = 'https://a.example/x'
+  const stored = remoteStateWith({ webhook: [{ ...hook, id: 'hook', url, description: 'old' }] })
+  const plan = (fields: object, secret: string) =>
+    planOf({ webhooks: { oncall: { ...hook, ...fields } } }, stored, { secret: () => secret })
+  const digest = declarationDigest(readValue({ webhooks: { oncall: { ...hook, description: 'old' } } }).objects[0]?.value as never)
+  const entry = (declared: string) => `hook@2.caa16b978a.${declared}`
+
+  it('is held with one decision where its secret differs besides what the file changed: no pull takes a secret', () => {
+    const changed = { description: 'new', adopt: entry(digest) }
+    expect(steps(plan(changed, url))).toEqual(['webhooks.oncall update (files)'])
+    const differing = plan(changed, 'https://b.example/y')
+    expect(steps(differing)).toEqual(['webhooks.oncall held'])
+    expect(messagesOf(differing)).toEqual([
+      expect.stringMatching(/differs \(description, url\), .*\. To keep the values of the file, set adopt to hook@2\.caa16b978a\.files$/),
+    ])
+    const decided = plan({ ...changed, adopt: entry('files') }, 'https://b.example/y')
+    expect([steps(decided), messagesOf(decided)]).toEqual([['webhooks.oncall update (decided)'], []])
+  })
+})
+
 describe('an alert that is held, on what the files remove', () => {
   const keep = { name: 'Keep', tiles: [tile('One'), tile('Two', 4, counting('two'))] }
   const on = (dashboard: string, name: string) => ({ ...errors, dashboard, tile: name })
