@@ -80,7 +80,7 @@ function stateOf(pair: ExistingPair, compared: ComparedObject, context: ObjectCo
   const { body, digest, fields, origin, isBaseLatest, isBaseInFile, isDecided } = compared
   const { kind } = context
   const isUnmarked = takeover?.reason === 'unmanaged'
-  const isMarked = isUnmarked && origin === undefined && declared.value.adopt === undefined
+  const isMarked = isUnmarked && declared.value.adopt === undefined
   return {
     object: takeover === undefined ? 'ours' : isUnmarked ? 'unmarked' : 'of a former owner',
     differs: fields.length === 0 ? 'nowhere' : isMarked && isEqualButMarker(kind, body, found.stored) ? 'in the marked text' : 'yes',

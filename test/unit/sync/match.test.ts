@@ -106,6 +106,14 @@ describe('an object that is not clear', () => {
     expect(message.endsWith('; if it is another object, give the one in the file another name')).toBe(mayBeOther)
   })
 
+  it('an unmanaged object that differs in the text with the marker is a warning, and an error where adopt names it', () => {
+    const stored = withAlerts({ ...own, id: 'x', note: 'by hand' })
+    const severities = [undefined, true, 'x'].map((adopt) =>
+      planOf({ dashboards: { shop }, alerts: { errors: { ...errors, adopt } } }, stored).diagnostics.map(({ severity }) => severity),
+    )
+    expect(severities).toEqual([['warning'], ['error'], ['error']])
+  })
+
   it('an object that could be one of several is held with a decision for three of them', () => {
     const stored = withAlerts(...['w', 'x', 'y', 'z'].map((id) => ({ id, name: 'Errors' })))
     expect(messagesOf(planOf(declared, stored))).toEqual([

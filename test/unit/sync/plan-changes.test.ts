@@ -94,12 +94,31 @@ describe('a plan', () => {
 
     it.each([
       ['one tile', { tiles: [{ ...a, w: 9 }, b] }, ['A']],
-      ['two tiles and the name', { name: 'Store', tiles: [{ ...a, w: 9 }, { ...b, w: 9 }] }, ['A', 'B']],
+      [
+        'two tiles and the name',
+        {
+          name: 'Store',
+          tiles: [
+            { ...a, w: 9 },
+            { ...b, w: 9 },
+          ],
+        },
+        ['A', 'B'],
+      ],
       ['the name', { name: 'Store' }, []],
       ['the name and a filter', { name: 'Store', filters: [filter] }, undefined],
       ['one tile by another', { tiles: [tile('C', 0, { displayType: 'markdown', markdown: 'x' }), b] }, undefined],
       ['a tile out of its container', { tiles: [a, tile('B', 4)] }, undefined],
-      ['a tile, and one to a query that no patch can write', { tiles: [{ ...a, w: 9 }, { ...b, config: sql }] }, undefined],
+      [
+        'a tile, and one to a query that no patch can write',
+        {
+          tiles: [
+            { ...a, w: 9 },
+            { ...b, config: sql },
+          ],
+        },
+        undefined,
+      ],
     ])('%s', (_, change, ids) => {
       const [planned] = planOf({ dashboards: { shop: { ...board, ...change } } }, stored, { canPatch: true }).changes
       const { action, patchedTileIds } = planned as Update
