@@ -60,13 +60,8 @@ export function matchObjects<D extends Declared>({ finder: known, findings: iden
     if (other !== undefined && other !== one)
       diagnostics.push(diagnose(identityRules, 'owned-elsewhere', one, `${addressOf(other)} refers to ${stored?.id}, too`))
     const ids = adoptedIds(one.value.adopt).map(({ id }) => id)
-    if (
-      kind.hasHiddenParts === true &&
-      ids.length > 0 &&
-      match.found === undefined &&
-      match.candidates === undefined &&
-      match.hold === undefined
-    ) {
+    const isCreated = match.found === undefined && match.candidates === undefined && match.hold === undefined
+    if (kind.hasHiddenParts === true && isCreated && ids.length > 0) {
       const message = `the service has no ${kind.label} ${ids.join(', ')}, and apply creates one from the file. Parts that the API does not return are not in the file, so alerts on it may count something else: look at it in the web app`
       diagnostics.push(diagnose(matchRules, 'recreated', one, message))
     }
