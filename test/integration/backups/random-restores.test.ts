@@ -9,17 +9,33 @@ const emulator = useEmulator({ dialect: 'clickhouse-cloud', rateLimit: 'off' })
 
 type Row = readonly [timeMs: number, value: number]
 
-/** Runs verify-restore on a table with these rows. */
-async function verify(original: readonly Row[], restored: readonly Row[]) {
+interface Compared {
+  readonly name: string
+  readonly outcome: string
+  readonly reason: string
+  readonly rows?: number
+  readonly identicalRows?: number
+}
+
+/** Runs verify-restore on tables with these rows. Those whose name begins with `timeless` have no time. */
+async function verifyAll(all: Readonly<Record<string, readonly [original: readonly Row[], restored: readonly Row[]]>>) {
   emulator().reset()
   const { id } = restore(emulator())
-  const table = { database: 'shop', name: 'events', engine: 'MergeTree', timeColumn: 't', fromMs: 0, everyMs: 1 }
-  serviceOf(emulator()).tables = [{ ...table, rows: original }]
+  const tablesOf = (side: 0 | 1) =>
+    Object.entries(all).map(([name, sides]) => ({
+      ...{ database: 'shop', name, engine: 'MergeTree', fromMs: 0, everyMs: 1, rows: sides[side] },
+      ...(!name.startsWith('timeless') && { timeColumn: 't' }),
+    }))
+  serviceOf(emulator()).tables = tablesOf(0)
   const copy = emulator().store.organizations[0]?.services.find((one) => one.id === id)
-  if (copy) copy.tables = [{ ...table, rows: restored }]
+  if (copy) copy.tables = tablesOf(1)
   const { document } = await verifyRestore(emulator(), id)
-  const tables = document.tables as readonly { name: string; outcome: string; reason: string; rows?: number; identicalRows?: number }[]
-  return { status: document.restoreStatus, ...tables.find(({ name }) => name === 'shop.events') }
+  return { status: document.restoreStatus, tables: document.tables as readonly Compared[] }
+}
+
+async function verify(original: readonly Row[], restored: readonly Row[]) {
+  const { status, tables } = await verifyAll({ events: [original, restored] })
+  return { status, ...tables.find(({ name }) => name === 'shop.events') }
 }
 
 /** How many of the rows from before a time the others have, each as often. */
@@ -136,5 +152,49 @@ it('V13: warns where most rows are newer than the backup by their times, which c
     outcome: 'warn',
     rows: 30,
     reason: '31 of 61 rows are newer than the backup by the column t, and were not compared',
+  })
+})
+
+it('V13: judges the rows of a table at the limits of each rule', async () => {
+  const { startMs } = newestBackup(emulator())
+  const rowsAt = (ms: number) => (length: number) => Array.from({ length }, (_, i): Row => [ms - 2 * i, i])
+  const old = rowsAt(startMs - 10 * dayMs - 1)
+  /** Just older than newestWithin. */
+  const recent = rowsAt(startMs - 16 * 60_000 - 1)
+  const ahead = rowsAt(Date.now() + 7 * dayMs)
+  const impossible = rowsAt(startMs + 3_600_001)
+  const later = rowsAt(Date.now() + 5001)
+  const { tables } = await verifyAll({
+    '89 of 100': [old(100), old(89)],
+    '90 of 100': [old(100), old(90)],
+    '98 of 100': [old(100), old(98)],
+    'one row': [old(1), old(1)],
+    '9 of the newest 20': [
+      [...old(400), ...recent(20)],
+      [...old(400), ...recent(9)],
+    ],
+    '10 of the newest 20': [
+      [...old(400), ...recent(20)],
+      [...old(400), ...recent(10)],
+    ],
+    'none of the newest 19': [[...old(400), ...recent(19)], old(400)],
+    '15 without a time': [[...old(100), ...ahead(15)], old(100)],
+    'timeless, 40 of 100': [old(100), old(40)],
+    'impossible rows, and newer ones': [
+      [...old(100), ...impossible(3)],
+      [...old(100), ...impossible(3), ...later(100)],
+    ],
+  })
+  expect(Object.fromEntries(tables.map(({ name, outcome, reason }) => [name, `${outcome} ${reason}`.replace(/; .*/, '')]))).toMatchObject({
+    'shop.89 of 100': 'fail lacks 11 of 100 rows from before the backup, and minRowRatio is 0.9',
+    'shop.90 of 100': 'warn 90% of 100 rows from before the backup are identical',
+    'shop.98 of 100': 'pass 98% of 100 rows from before the backup are identical',
+    'shop.one row': 'pass ',
+    'shop.9 of the newest 20': 'fail has 9 of the newest 20 rows that are older than newestWithin, 15m',
+    'shop.10 of the newest 20': 'warn 97.6% of 420 rows from before the backup are identical',
+    'shop.none of the newest 19': 'warn 95.4% of 419 rows from before the backup are identical',
+    'shop.15 without a time': expect.stringMatching(/^unknown lacks 15 of 115 rows from before the backup, and no time shows/),
+    'shop.timeless, 40 of 100': expect.stringMatching(/^unknown lacks 60 of 100 rows, and no time shows/),
+    'shop.impossible rows, and newer ones': 'warn 100% of 103 rows are identical',
   })
 })

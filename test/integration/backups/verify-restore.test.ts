@@ -106,6 +106,59 @@ describe('a restore', () => {
     expect(statusOf(ran)).toEqual(['pass', 'verified'])
   })
 
+  it('V13: is not verified without a table that was changed after the backup, unless all of its rows have a time after it', async () => {
+    const { id } = restore(emulator())
+    const { startMs } = newestBackup(emulator())
+    const table = {
+      database: 'later',
+      engine: 'SharedMergeTree',
+      everyMs: 60_000,
+      fromMs: startMs + 3_600_000,
+      changedMs: startMs + 3_600_000,
+    }
+    serviceOf(emulator()).tables = [
+      { ...table, name: 'timeless' },
+      { ...table, name: 'older', timeColumn: 't', fromMs: startMs - 3_600_000 },
+      { ...table, name: 'ahead', timeColumn: 't', rows: [[Date.now() + 7 * 86_400_000, 1]] },
+    ]
+    const missing = 'fail is missing; if it was made after the backup, list it in tables.ignore'
+    expect(rowsOf(await verifyRestore(emulator(), id))).toMatchObject({
+      'later.timeless': missing,
+      'later.older': missing,
+      'later.ahead': missing,
+    })
+  })
+
+  it('is verified without a table or a database that the file ignores', async () => {
+    const ran = await verify({ fault: 'missing-table' }, { checks: { tables: { ignore: ['default.otel_logs', 'checkout.*'] } } })
+    expect(Object.entries(rowsOf(ran))).toEqual([
+      ['checkout.products', 'skipped ignored by the file'],
+      ['checkout.products_view', 'skipped ignored by the file'],
+      ['default.otel_logs', 'skipped ignored by the file'],
+      ['default.otel_traces', 'pass'],
+    ])
+    expect(statusOf(ran)).toEqual(['pass', 'verified'])
+  })
+
+  it('V13: needs each database without tables, and no column that only the restored table has, or that is computed from others', async () => {
+    const { id } = restore(emulator())
+    const row = { name: '', engine: 'Shared', storage: '', bytes: 0, changed: 0, columns: [] as string[][] }
+    const columns = [
+      ['Timestamp', 'DateTime64(9)', '', '', '0', '1'],
+      ['Computed', 'UInt64', 'ALIAS', '1', '0', '0'],
+    ]
+    const traces = { ...row, database: 'default', name: 'otel_traces', engine: 'MergeTree', storage: 'MergeTree', columns }
+    const list = (service: string, data: readonly object[]) => {
+      const effect = { kind: 'body', text: JSON.stringify({ meta: [], data, rows: data.length }) } as const
+      emulator().addFault({ match: { path: `/service/${service}/run` }, nth: 1, effect })
+    }
+    list(demo.services.checkout, [{ ...row, database: 'archive' }, { ...row, database: 'default' }, traces])
+    list(id, [{ ...traces, columns: [...columns, ['Extra', 'String', '', '', '0', '0']] }])
+    expect(rowsOf(await verifyRestore(emulator(), id))).toEqual({ archive: 'fail is missing', 'default.otel_traces': 'pass' })
+    const sent = JSON.stringify(emulator().requests.map(({ body }) => body))
+    expect(['`Timestamp`', '`Computed`', '`Extra`'].filter((column) => sent.includes(column))).toEqual(['`Timestamp`'])
+  })
+
   it('is not verified by another table whose database and name look the same when they are joined', async () => {
     const table = { engine: 'SharedMergeTree', everyMs: 60_000, fromMs: newestBackup(emulator()).startMs - 3_600_000 }
     const { id } = restore(emulator())
