@@ -164,11 +164,13 @@ it('V13: judges the rows of a table at the limits of each rule', async () => {
   const ahead = rowsAt(Date.now() + 7 * dayMs)
   const impossible = rowsAt(startMs + 3_600_001)
   const later = rowsAt(Date.now() + 5001)
+  const during = rowsAt(startMs + 1001)
   const { tables } = await verifyAll({
     '89 of 100': [old(100), old(89)],
     '90 of 100': [old(100), old(90)],
     '98 of 100': [old(100), old(98)],
     'one row': [old(1), old(1)],
+    'one row with another value': [old(1), [[startMs - 10 * dayMs - 1, 7]]],
     '9 of the newest 20': [
       [...old(400), ...recent(20)],
       [...old(400), ...recent(9)],
@@ -180,6 +182,10 @@ it('V13: judges the rows of a table at the limits of each rule', async () => {
     'none of the newest 19': [[...old(400), ...recent(19)], old(400)],
     '15 without a time': [[...old(100), ...ahead(15)], old(100)],
     'timeless, 40 of 100': [old(100), old(40)],
+    'rows from during the backup': [
+      [...old(100), ...during(10)],
+      [...old(100), ...during(10)],
+    ],
     'impossible rows, and newer ones': [
       [...old(100), ...impossible(3)],
       [...old(100), ...impossible(3), ...later(100)],
@@ -190,11 +196,13 @@ it('V13: judges the rows of a table at the limits of each rule', async () => {
     'shop.90 of 100': 'warn 90% of 100 rows from before the backup are identical',
     'shop.98 of 100': 'pass 98% of 100 rows from before the backup are identical',
     'shop.one row': 'pass ',
+    'shop.one row with another value': 'fail 0% of 1 row from before the backup are identical, and minRowRatio is 0.9',
     'shop.9 of the newest 20': 'fail has 9 of the newest 20 rows that are older than newestWithin, 15m',
     'shop.10 of the newest 20': 'warn 97.6% of 420 rows from before the backup are identical',
     'shop.none of the newest 19': 'warn 95.4% of 419 rows from before the backup are identical',
     'shop.15 without a time': expect.stringMatching(/^unknown lacks 15 of 115 rows from before the backup, and no time shows/),
     'shop.timeless, 40 of 100': expect.stringMatching(/^unknown lacks 60 of 100 rows, and no time shows/),
+    'shop.rows from during the backup': 'pass ',
     'shop.impossible rows, and newer ones': 'warn 100% of 103 rows are identical',
   })
 })

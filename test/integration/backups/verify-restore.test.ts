@@ -232,6 +232,7 @@ describe('a restore is never verified', () => {
     const ran = await verify({}, { checks: { checks: [{ ...logs, atMost: 1 }] } })
     expect(statusOf(ran)).toEqual(['fail', 'different'])
     expect(ran.reason).toMatch(/: logs: is \d+, and atMost is 1$/)
+    expect(ran.document.checks).toEqual([expect.objectContaining({ restored: expect.stringMatching(/^\d+$/) })])
     const missing = await verify({}, { checks: { checks: [{ ...logs, sql: 'SELECT count() FROM shop.nothing', atLeast: 0 }] } })
     expect(statusOf(missing)).toEqual(['fail', 'started'])
     expect(missing.reason).toMatch(/logs: the server refused the query: .*Unknown table expression identifier 'shop.nothing'/)
@@ -245,6 +246,7 @@ describe('a restore is never verified', () => {
         ['{"1":1}', 'different', /: one: is \{"1":1\}, which is not a number$/],
         ['true', 'different', /: one: is true, which is not a number$/],
         ['null', 'started', /: one: the query returns no value$/],
+        ['1,"y":1', 'started', /: one: the query returns more than one row or column$/],
       ],
       async (value, status, reason) => {
         emulator().reset()

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { judgeCheck, judgeRestore, meaningOf } from '../../../src/backups/restore-rules.ts'
-import { assignedColumns, timeColumnsOf } from '../../../src/backups/restored-data.ts'
+import { assignedColumns, startOfStep, timeColumnsOf } from '../../../src/backups/restored-data.ts'
 import { verifyRestore } from '../../../src/backups/verify-restore.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
@@ -23,6 +23,14 @@ it('the time of rows is a column that is never NULL, in a key, with a time of da
     column('text', 'String'),
   ]
   expect(timeColumnsOf(columns).map(({ name }) => name)).toEqual(['time', 'day', 'created', 'updated', 'birth', 'deleted'])
+})
+
+it('a step begins with a month, a Monday, a day, or a multiple of shorter spans', () => {
+  const [minute, day] = [60_000, 86_400_000]
+  const steps = [30 * day, 7 * day, day, minute].map((stepMs) => startOfStep(Date.parse('2026-11-21T06:07:08Z'), stepMs))
+  expect(steps.map((ms) => new Date(ms).toISOString())).toEqual([
+    ...['2026-11-01T00:00:00.000Z', '2026-11-16T00:00:00.000Z', '2026-11-21T00:00:00.000Z', '2026-11-21T06:07:00.000Z'],
+  ])
 })
 
 it('V13: a change updates the columns that it assigns, and not those that it reads, or that its texts name', () =>
@@ -48,7 +56,13 @@ it('rows from a million on are rounded for people', () => {
   })
   const shown = composeBlocks(blocks)
   expect([factsIn(shown), tablesIn(shown)[1]?.slice(0, 3)]).toEqual([
-    expect.arrayContaining(['Rows compared: 1.2 million']),
+    [
+      'Backup: c',
+      'Age of the data at the request (RPO): 1 h',
+      'Rows compared: 1.2 million',
+      'Definitions compared: engines and columns, not queries of views, sources of dictionaries or TTLs',
+      'ClickHouse, original and restored: unknown, unknown',
+    ],
     ['shop.events', '1.2 million', '999999'],
   ])
 })

@@ -68,6 +68,7 @@ describe('a report of credits', () => {
       `185.00 CHC of prepaid credits remain, for 15 more days (until ${plainDay(addDays(today, 15))})`,
     )
     expect(textOf(ran)).toContain('CHC (ClickHouse Credits)')
+    expect(textOf(ran)).not.toMatch(/start later|Trial credits|not estimable/)
     expect(
       emulator()
         .requests.map(({ path }) => path.replace(/^.*\/|\?.*$/g, ''))
@@ -92,6 +93,7 @@ describe('a report of credits', () => {
     fill({ left: 105 }, { type: 'trial', left: 900, endsIn: 20 })
     const ran = await check({ 'min-days-left': '11' })
     expect(ran.document).toMatchObject({ status: 'fail', remainingCredits: '105', trialCredits: '900', daysLeft: 10, expiringCredits: '0' })
+    expect(textOf(ran)).toContain('Trial credits do not count for limits and estimates.')
   })
 
   it('does not count credits that start later or are expired, also where the API lists them', async () => {
@@ -99,7 +101,7 @@ describe('a report of credits', () => {
       {
         type: 'prepaid',
         remainingCredits: 45,
-        startDate: `${addDays(today, -9)}T00:00:00Z`,
+        startDate: `${today}T12:00:00Z`,
         expirationDate: `${addDays(today, 90)}T00:00:00Z`,
       },
       {
@@ -112,7 +114,7 @@ describe('a report of credits', () => {
         type: 'prepaid',
         remainingCredits: 7,
         startDate: `${addDays(today, -90)}T00:00:00Z`,
-        expirationDate: `${addDays(today, -9)}T00:00:00Z`,
+        expirationDate: `${today}T12:00:00Z`,
       },
     ]
     answer({ balances, totalRemainingCredits: 45 })
@@ -146,6 +148,20 @@ describe('a report of credits', () => {
       ['trial', 'in use', '900.00', '950.00', on(-20), on(20), '–'],
       ['prepaid', 'in use', '105.00', '155.00', on(-20), on(300), '0.00'],
     ])
+  })
+
+  it('says how long they last where that is less than a day, or more than ten years', async () => {
+    const wordsOf = async (left: number, perDay = 10) => {
+      fillUsage(emulator(), 60, [{ name: 'checkout', microOn: () => ({ compute: perDay * 1_000_000 }) }])
+      fill({ left, endsIn: 9000 })
+      const { blocks, document } = await check()
+      const [verdict] = blocks
+      const [, words] = /, for (.*)$/.exec(verdict?.kind === 'verdict' ? toPlainText(verdict.line) : '') ?? []
+      return [words, factsIn(blocks).find((fact) => fact.startsWith('Days left')), document.creditsRunOutOn]
+    }
+    expect(await wordsOf(4)).toEqual(['less than the rest of today', 'Days left: 0', today])
+    expect(await wordsOf(6)).toEqual(['only the rest of today', 'Days left: 0', addDays(today, 1)])
+    expect(await wordsOf(100, 0)).toEqual(['more than 10 years', 'Days left: more than 10 years', undefined])
   })
 
   it('has amounts of money with a price, and a page', async () => {
@@ -200,6 +216,8 @@ describe('an estimate', () => {
     fill({ left: 105 })
     const ran = await check({ 'min-days-left': '5' })
     expect(ran.document).toMatchObject({ status: 'fail', remainingCredits: '105', forecast: { status: 'not-estimable' } })
+    expect(factsIn(ran.blocks)).toContain('Estimate: not estimable')
+    expect(textOf(ran)).not.toContain('The estimate assumes')
     expect(ran.outputs).not.toHaveProperty('days-left')
     expect(ran.reason).toMatch(
       /^min-days-left was not checked, because there are 0 final days of usage in a row, and an estimate needs 7\./,
@@ -223,8 +241,11 @@ describe('an estimate', () => {
 
 describe('the beta endpoint', () => {
   it('may lack every field that no figure depends on, and have other fields', async () => {
-    answer({ balances: [{ remainingCredits: '15.5', type: 'PREPAID', color: 'red' }], version: 2 })
-    expect((await check()).document).toMatchObject({ status: 'pass', remainingCredits: '15.5', daysLeft: 1 })
+    const bare = { remainingCredits: '15.5', type: 'PREPAID', color: 'red', startDate: null, expirationDate: null }
+    answer({ balances: [bare, { remainingCredits: 0.5, type: 'prepaid' }, { remainingCredits: 0, type: 'prepaid' }], version: 2 })
+    const { document } = await check()
+    expect(document).toMatchObject({ status: 'pass', remainingCredits: '16', daysLeft: 1 })
+    expect((document.balances as object[])[0]).toEqual({ type: 'prepaid', state: 'active', remaining: '15.5' })
   })
 
   it('has types that are not known, which do not count and are a warning', async () => {

@@ -100,6 +100,8 @@ describe('a record without id or name', () => {
 
   it('a record without id or name of a service matches by its entity id when the service id is missing', () => {
     expect(total({ service: ['x'] })).toBe(1)
+    const named = [record('2026-03-01', 1, { entityId: 'x', entityName: 'shop' })]
+    expect(Number(totalOf(recordsInScope(named, { service: ['shop'] }, named)))).toBe(1)
   })
 
   it('a record without id or name of a service matches by its service id when its entity has another id', () => {

@@ -36,8 +36,9 @@ const tenADay = Array.from({ length: 14 }, () => 10)
 
 describe('the days that credits last', () => {
   it('are the whole days that the use per day leaves', () => {
-    const { daysLeft, perDay, days, expiring } = estimated([balance(105)], tenADay)
+    const { daysLeft, perDay, days, fromDate, toDate, expiring } = estimated([balance(105)], tenADay)
     expect([daysLeft.expected, perDay.expected.toFixed(), days, expiring.expected.toFixed()]).toEqual([10, '10', 14, '0'])
+    expect([fromDate, toDate]).toEqual([addDays(today, -15), addDays(today, -2)])
   })
 
   it('begin after what the rest of today uses', () => {
@@ -59,9 +60,9 @@ describe('the days that credits last', () => {
   })
 
   it('end before the day on which all credits expire, and the rest is lost', () => {
-    const { daysLeft, expiring, losses } = estimated([balance(500, addDays(today, 11))], tenADay)
-    expect([daysLeft.expected, expiring.expected.toFixed()]).toEqual([10, '400'])
-    expect(losses.map(({ balance: i, expected }) => [i, expected.toFixed()])).toEqual([[0, '400']])
+    const { daysLeft, expiring, losses } = estimated([balance(100.5, addDays(today, 11))], tenADay)
+    expect([daysLeft.expected, expiring.expected.toFixed()]).toEqual([10, '0.5'])
+    expect(losses.map(({ balance: i, expected }) => [i, expected.toFixed()])).toEqual([[0, '0.5']])
   })
 
   it('use the balance that expires first, whatever the order of the answer', () => {

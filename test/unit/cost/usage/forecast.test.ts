@@ -313,6 +313,12 @@ describe('a batch', () => {
     expect(expectOn(onDays('04-25', '05-25'), '2026-06-24' as Day, '2026-06-25' as Day, '2026-06-26' as Day)).toEqual([100, 250, 100])
   })
 
+  it('a batch that came on the last workday, or on the last of a weekday, of each of the last months is expected again', () => {
+    // 30 April is a Thursday, and 31 May a Sunday.
+    expect(expectOn(onDays('04-30', '05-29'), '2026-06-29' as Day, '2026-06-30' as Day)).toEqual([100, 250])
+    expect(expectOn(onDays('04-30', '05-28'), '2026-06-24' as Day, '2026-06-25' as Day, '2026-06-30' as Day)).toEqual([100, 250, 100])
+  })
+
   it('a batch that came in one of two months is not expected again', () => {
     expect(expectOn(onDays('04-30'), '2026-06-30' as Day)).toEqual([100])
     expect(expectOn(onDays('05-31'), '2026-06-30' as Day)).toEqual([100])

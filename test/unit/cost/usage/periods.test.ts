@@ -6,6 +6,7 @@ import {
   daysBeside,
   daysIn,
   hasDaysAhead,
+  isOverlapping,
   isWithin,
   mayHaveDaysAhead,
   monthBefore,
@@ -138,6 +139,17 @@ it.each([
   ['2026-01-15', '2026-01-31', '2025-12-15', '2025-12-31'],
 ])('the same days of the previous month: %s to %s becomes %s to %s', (from, to, ...before) => {
   expect(Object.values(monthBefore({ from: from as Day, to: to as Day }))).toEqual(before)
+})
+
+it.each([
+  ['2026-03-01', '2026-03-09', false],
+  ['2026-03-01', '2026-03-10', true],
+  ['2026-03-12', '2026-03-13', true],
+  ['2026-03-20', '2026-03-31', true],
+  ['2026-03-21', '2026-03-31', false],
+])('the days from %s to %s overlap with those from 10 to 20 March: %s', (from, to, isSame) => {
+  const march = { from: '2026-03-10' as Day, to: '2026-03-20' as Day }
+  expect(isOverlapping({ from: from as Day, to: to as Day }, march)).toBe(isSame)
 })
 
 describe('daysBeside', () => {

@@ -44,6 +44,7 @@ describe('findSpikes', () => {
 
   it('finds a day far above the others, and only that one', () => {
     expect(spikesOf((i) => (i === 40 ? 30 : 10))).toEqual([addDays(first, 40)])
+    expect(spikesOf((i) => (i === 40 ? 30 : 0))).toEqual([addDays(first, 40)])
   })
 
   it('finds a weekday with the usage of a weekend', () => {
