@@ -1,31 +1,21 @@
 import { expect, it } from 'vitest'
-import { reportChecks } from '../../../src/backups/backups-report.ts'
+import { judgeChecks, reportChecks } from '../../../src/backups/backups-report.ts'
 import type { BackupsResult, JudgedService } from '../../../src/backups/service-check.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { factsIn, tablesIn } from '../../support/report-texts.ts'
 
 const hours = (limit: number): JudgedService['limit'] => ({ hours: limit, source: 'input' })
 
-const blocksOf = (services: readonly Partial<JudgedService>[], more: Partial<BackupsResult> = {}) =>
-  composeBlocks(
-    reportChecks({
-      ...{ organizationId: 'o', checkedAt: '2026-03-31T12:00:00Z', worstServiceId: 's0', drills: [] },
-      services: services.map((service, i) => ({
-        ...{
-          serviceId: `s${i}`,
-          outcome: 'fresh',
-          passes: true,
-          limit: hours(26),
-          ageMs: 0,
-          dataQualityIssues: [],
-          backups: [],
-          problems: [],
-        },
-        ...service,
-      })),
-      ...more,
-    }).blocks,
-  )
+const resultOf = (services: readonly Partial<JudgedService>[]): BackupsResult => ({
+  ...{ organizationId: 'o', checkedAt: '2026-03-31T12:00:00Z', worstServiceId: 's0', drills: [] },
+  services: services.map((service, i) => ({
+    ...{ serviceId: `s${i}`, outcome: 'fresh', passes: true, limit: hours(26), ageMs: 0, dataQualityIssues: [], backups: [], problems: [] },
+    ...service,
+  })),
+})
+
+const blocksOf = (services: readonly Partial<JudgedService>[]) => composeBlocks(reportChecks(resultOf(services)).blocks)
 
 it('the facts name three limits at most, of the services whose backups were read', () => {
   const limitsOf = (...limits: readonly number[]) =>
@@ -59,8 +49,14 @@ it('five different failures have a message each, with the number of other servic
   ])
 })
 
-it('the worst service comes first in the table', () => {
-  const services = [{}, { outcome: 'stale', passes: false }, { outcome: 'failed', passes: false }, { ageMs: 7 }] as const
+it('the worst service comes first in the table and in the reasons', () => {
+  const inProgress = { id: 'b', ageMs: 3_600_000 }
+  const services = [{}, { outcome: 'stale', passes: false, inProgress }, { outcome: 'failed', passes: false }, { ageMs: 7 }] as const
   const [, ...rows] = tablesIn(blocksOf(services))
   expect(rows.map(([label]) => label)).toEqual(['s2', 's1', 's3', 's0'])
+  const { reasons = [] } = judgeChecks(resultOf(services))
+  expect(reasons.map(toPlainText)).toEqual([
+    'Service s2: the last backup failed. It started 0 s ago. There is no successful backup.',
+    'Service s1: the last successful backup is 0 s old, limit 1 d 2 h. Another backup has been in progress for 1 h.',
+  ])
 })

@@ -166,10 +166,10 @@ describe('a report of credits', () => {
 
   it('has amounts of money with a price, and a page', async () => {
     fill({ left: 100 })
-    const ran = await check({ 'credit-price': '1.05 USD', reports: 'html=credits.html' })
-    expect(textOf(ran)).toContain('100.00 CHC (105.00 USD)')
+    const ran = await check({ 'credit-price': '0.95 USD', reports: 'html=credits.html' })
+    expect(textOf(ran)).toContain('100.00 CHC (95.00 USD)')
     expect(ran.files.map(({ path }) => path)).toEqual(['credits.html'])
-    expect(ran.files[0]?.content).toContain('105&#46;00 USD')
+    expect(ran.files[0]?.content).toContain('95&#46;00 USD')
   })
 })
 
@@ -262,7 +262,9 @@ describe('the beta endpoint', () => {
 
   it('has a total that differs from its balances, which fails a gate', async () => {
     answer({ totalRemainingCredits: 99, balances: [{ remainingCredits: 3, type: 'prepaid' }] })
-    expect((await check({ 'min-days-left': '1' })).reason).toContain("The balances add up to 3.00 CHC, but the API's total is 99.00 CHC.")
+    const { reason } = await check({ 'min-days-left': '1' })
+    expect(reason).toContain("The balances add up to 3.00 CHC, but the API's total is 99.00 CHC.")
+    expect(reason).toContain(' Buy credits, or lower the use: ')
     answer({ totalRemainingCredits: 99, balances: [{ remainingCredits: 3, type: 'prepaid' }] })
     expect((await check()).document.status).toBe('warn')
   })

@@ -111,8 +111,8 @@ describe('V1: a gate passes only on figures that are complete, finite and add up
     expect([ignored.exitCode, ignored.document.status]).toEqual([0, 'pass'])
   })
 
-  it('figures are trusted when the API returns one object instead of a list, in any unit', async () => {
-    answerText('{"result":{"grandTotalCHC":2.50,"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1}}}')
+  it('figures are trusted when the API returns one object instead of a list, in any order and unit', async () => {
+    answerText('{"result":{"costs":{"date":"2026-01-01T00:00:00Z","totalCHC":2.50,"novelty":1},"grandTotalCHC":2.50}}')
     const ran = await judge({ period: from, budget: '2.5' })
     expect(ran.document).toMatchObject({ status: 'pass', grandTotalCredits: '2.5', unit: 'CHC' })
   })
