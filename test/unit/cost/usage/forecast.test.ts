@@ -270,7 +270,8 @@ describe('the weekday pattern', () => {
 })
 
 describe('a spike', () => {
-  const workdays = (i: number): number => (i % 7 > 4 ? 4 : 12)
+  // Small amounts, because a spike is one by its share.
+  const workdays = (i: number): number => (i % 7 > 4 ? 0.04 : 0.12)
 
   it.each([14, 15, 20, 21, 27, 28])('a spike on any of %i days changes no expected day', (count) => {
     const usual = Array.from({ length: count }, (_, i) => workdays(i))
@@ -278,7 +279,7 @@ describe('a spike', () => {
       const { expect: expectOn } = learn(values)
       return Array.from({ length: 7 }, (_, i) => expectOn(addDays(monday, count + i), i + 1))
     }
-    const expected = aheadOf(usual).map((value) => expect.closeTo(value, 6))
+    const expected = aheadOf(usual).map((value) => expect.closeTo(value, 8))
     for (const at of usual.keys()) expect([at, aheadOf(usual.with(at, (usual[at] ?? 0) * 6))]).toEqual([at, expected])
   })
 
@@ -313,10 +314,12 @@ describe('a batch', () => {
     expect(expectOn(onDays('04-25', '05-25'), '2026-06-24' as Day, '2026-06-25' as Day, '2026-06-26' as Day)).toEqual([100, 250, 100])
   })
 
-  it('a batch that came on the last workday, or on the last of a weekday, of each of the last months is expected again', () => {
+  it('a batch that came on the last workday, or on the same of a weekday, of each of the last months is expected again', () => {
     // 30 April is a Thursday, and 31 May a Sunday.
     expect(expectOn(onDays('04-30', '05-29'), '2026-06-29' as Day, '2026-06-30' as Day)).toEqual([100, 250])
     expect(expectOn(onDays('04-30', '05-28'), '2026-06-24' as Day, '2026-06-25' as Day, '2026-06-30' as Day)).toEqual([100, 250, 100])
+    // The third Fridays.
+    expect(expectOn(onDays('04-17', '05-15', '06-19'), '2026-07-10' as Day, '2026-07-17' as Day)).toEqual([100, 250])
   })
 
   it('a batch that came in one of two months is not expected again', () => {
