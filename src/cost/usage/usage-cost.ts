@@ -308,7 +308,7 @@ function analyzeDays({ readings, period, today, input }: Analysis) {
     budgetStep,
     runsOutOn,
     byDay: recorded,
-    spikes: spikeDays === 0 ? [] : findSpikes(records, history, period.from),
+    spikes: findSpikes(records, history, period.from),
     spikeDays,
   }
 }

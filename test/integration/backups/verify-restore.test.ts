@@ -144,7 +144,9 @@ describe('a restore', () => {
     const { id } = restore(emulator())
     const row = { name: '', engine: 'Shared', storage: '', bytes: 0, changed: 0, columns: [] as string[][] }
     const columns = [
-      ['Timestamp', 'DateTime64(9)', '', '', '0', '1'],
+      // The partition key is the time of the rows.
+      ['Seen', 'DateTime64(9)', '', '', '0', '1'],
+      ['Timestamp', 'DateTime64(9)', '', '', '1', '1'],
       ['Computed', 'UInt64', 'ALIAS', '1', '0', '0'],
     ]
     const traces = { ...row, database: 'default', name: 'otel_traces', engine: 'MergeTree', storage: 'MergeTree', columns }

@@ -214,6 +214,18 @@ describe('the verdict', () => {
     expect(verdictOf({ budgets })).toEqual(['warn', expected])
     expect(usageCost.toDocument?.(result({ budgets })).budgets).toMatchObject([{ dataQualityIssue: issue }])
   })
+
+  it('the verdict says once that there are no records, where a budget has the period of the run', () => {
+    const issue = { kind: 'no-records', level: 'warn' } as const
+    const periods = [{}, { toDate: day('2026-03-02') }, { toDate: day('2026-03-02'), scope: { tag: ['team=x'] } }]
+    const budgets = periods.map((one, i) => budget({ name: `b${i}`, status: 'warn', dataQualityIssue: issue, ...one }))
+    const dataQualityIssues = [{ ...issue, fromDate: day('2026-03-01'), toDate: day('2026-03-02') }]
+    expect(verdictOf({ dataQualityIssues, budgets }).slice(1)).toEqual([
+      'No usage records for 1 – 2 Mar 2026, so the usage of these days is unknown.',
+      'Budget b0 has no usage records for 1 – 31 Mar 2026.',
+      'Budget b2 has no usage records for 1 – 2 Mar 2026.',
+    ])
+  })
 })
 
 describe('the headline of a run that passes', () => {
@@ -300,7 +312,9 @@ describe('the report', () => {
       removed: entities(removed),
     })
     expect(paragraphs(blocksOf({ comparison: comparison(0, 0) }))).toEqual([])
-    expect(JSON.stringify(blocksOf({ comparison: comparison(0, 0) }))).toContain('+10.00 Credits, from 20.00 to 30.00 Credits')
+    const changed = (change: number) => JSON.stringify(blocksOf({ comparison: { ...comparison(0, 0), change: decimal(change) } }))
+    expect(changed(10)).toContain('+10.00 Credits, from 20.00 to 30.00 Credits')
+    expect(changed(0.5)).toContain('+0.50 Credits, from')
     expect(paragraphs(blocksOf({ comparison: comparison(2, 1) }))).toEqual([
       'New since the previous period: e0, e1.',
       'Only in the previous period: e0.',
