@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { toPlainText } from '../../../src/platform/core/line.ts'
 import { inputsFor, useEmulator } from '../../support/emulator.ts'
 import { invokeText } from '../../support/invoke.ts'
+import { factsIn } from '../../support/report-texts.ts'
 
 const emulator = useEmulator({ rateLimit: 'off' })
 
@@ -28,13 +29,15 @@ describe('get-backup', () => {
   it('reads a time without a zone as UTC in every local time zone', async () => {
     backups().splice(1)
     const [backup] = backups()
-    if (backup !== undefined) backup.startedAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+    const startedAt = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+    Object.assign(backup ?? {}, { startedAt, durationInSeconds: 900 })
     const zone = process.env.TZ
     process.env.TZ = 'America/Sao_Paulo'
     try {
       const { outputs, blocks } = await read({})
       expect(Number(outputs['backup-age-hours'])).toBeCloseTo(1, 1)
       expect(blocks[0]?.kind === 'verdict' && toPlainText(blocks[0].line)).toMatch(/^Backup \S+ is done, started 1 h ago$/)
+      expect(factsIn(blocks)).toContain('Duration: 15 min')
     } finally {
       process.env.TZ = zone ?? ''
     }
