@@ -124,6 +124,8 @@ it('V13: the share of more rows than a sample has is exact to a few percent, and
     const { kept } = countKept(rows, copies, startMs)
     const { identicalRows = Number.NaN } = await verify(rows, copies)
     expect(Math.abs(identicalRows - kept) / rows.length, String(share)).toBeLessThan(0.04)
+    const limits = emulator().requests.flatMap(({ body }) => /__h <= (\d+)/.exec(JSON.stringify(body))?.[1] ?? [])
+    expect(limits.length > 0 && limits.every((limit) => Number(limit) < 2 ** 64 / 4), 'a sample of the rows is read').toBe(true)
   }
   for (const every of [3, 5, 7, 9, 11, 13]) {
     const left = rows.filter((_, i) => i % every > 1)

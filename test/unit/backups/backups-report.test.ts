@@ -50,8 +50,7 @@ it('five different failures have a message each, with the number of other servic
 })
 
 it('the table has the problems, where one of the services has any', () => {
-  const cellsOf = (problems: readonly string[]) =>
-    tablesIn(blocksOf([{}, { problems, passes: problems.length === 0 }])).map((row) => row.at(-1))
+  const cellsOf = (problems: string[]) => tablesIn(blocksOf([{}, { problems, passes: problems.length === 0 }])).map((row) => row.at(-1))
   expect(cellsOf(['no restore', 'no policy'])).toEqual(['Problems', 'no restore; no policy', '–'])
   expect(cellsOf([])[0]).toBe('Backups')
 })

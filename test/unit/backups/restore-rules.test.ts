@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { judgeCheck, judgeRestore, meaningOf } from '../../../src/backups/restore-rules.ts'
+import { judgeCheck, judgeRestore, meaningOf, type RestoreResult } from '../../../src/backups/restore-rules.ts'
 import { assignedColumns, startOfStep, timeColumnsOf } from '../../../src/backups/restored-data.ts'
 import { verifyRestore } from '../../../src/backups/verify-restore.ts'
+import { toPlainText } from '../../../src/platform/core/line.ts'
 import { composeBlocks } from '../../../src/platform/report/blocks.ts'
 import { forEachEntry } from '../../support/corpus.ts'
 import { factsIn, tablesIn } from '../../support/report-texts.ts'
@@ -46,14 +47,34 @@ it('V13: a change updates the columns that it assigns, and not those that it rea
     (command, columns) => expect(assignedColumns(command)).toEqual(columns),
   ))
 
+const resultOf = (rows: Readonly<Record<'rows' | 'identicalRows' | 'keyRows', number>>, restoredRows: number) => ({
+  ...({ restoreStatus: 'verified', originalId: 'a', originalName: 'a', restoredName: 'b', state: 'running', backupId: 'c' } as const),
+  ...{ requestedAt: '2026-11-21T06:00:00Z', checkedAt: '2026-11-21T07:00:00Z', dataAgeHours: 1, versions: {}, ranBy: {}, checks: [] },
+  ...rows,
+  tables: [{ name: 'shop.events', outcome: 'pass' as const, reason: '', ...rows, restoredRows, valuedRows: rows.rows }],
+})
+
+it('V13: rows that are identical in their keys only are named, and are not more than the original has', () =>
+  expect(toPlainText(verifyRestore.report(resultOf({ rows: 100, identicalRows: 70, keyRows: 30 }, 100)).headline)).toMatch(
+    / 70% of 100 rows from before the backup are identical \(1 of 1 table\), 30% in their keys only \(1 table\)$/,
+  ))
+
+it('the cause of a failure is the age of the backup, the time of the restore, or what the restored service lacks', () => {
+  const result = { ...resultOf({ rows: 0, identicalRows: 0, keyRows: 0 }, 0), restoreMinutes: 9 }
+  const causeOf = (more: Partial<RestoreResult>) => {
+    const verdict = verifyRestore.judge?.({ ...result, ...more }, { original: 'a', id: 'c', maxAgeHours: 0.5 })
+    return toPlainText(verdict?.cause ?? [])
+  }
+  expect([causeOf({}), causeOf({ maxRestoreMinutes: 5 }), causeOf({ restoreStatus: 'started' })]).toEqual([
+    'the backup was too old',
+    'the restore took too long',
+    'the service was restored and runs, but its data is not verified',
+  ])
+})
+
 it('rows from a million on are rounded for people', () => {
   const rows = { rows: 1_204_331, identicalRows: 1_204_331, keyRows: 0 }
-  const { blocks } = verifyRestore.report({
-    ...{ restoreStatus: 'verified', originalId: 'a', originalName: 'a', restoredName: 'b', state: 'running', backupId: 'c' },
-    ...{ requestedAt: '2026-11-21T06:00:00Z', checkedAt: '2026-11-21T07:00:00Z', dataAgeHours: 1, versions: {}, ranBy: {}, checks: [] },
-    ...rows,
-    tables: [{ name: 'shop.events', outcome: 'pass', reason: '', ...rows, restoredRows: 999_999 }],
-  })
+  const { blocks } = verifyRestore.report(resultOf(rows, 999_999))
   const shown = composeBlocks(blocks)
   expect([factsIn(shown), tablesIn(shown)[1]?.slice(0, 3)]).toEqual([
     [
