@@ -184,7 +184,7 @@ const suggest = (text: string, known: readonly string[]) => {
 /** The same text in another case, or one that is a typo away. A text with digits means itself: 503 is not 500. */
 export function nearValue(text: string, known: readonly string[]): string | undefined {
   if (/\d/.test(text) || text.length < 4) return undefined
-  const others = known.filter((one) => one !== text && Math.abs(one.length - text.length) <= 2)
+  const others = known.filter((one) => Math.abs(one.length - text.length) <= 2)
   return others.find((one) => one.toLowerCase() === text.toLowerCase()) ?? nearestName(text, others)
 }
 

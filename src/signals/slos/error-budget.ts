@@ -60,8 +60,8 @@ function whenSpent(
   if (left === undefined) return { kind: 'unknown' }
   if (left <= 0) return { kind: 'spent' }
   if (rate === undefined) return { kind: 'unknown' }
-  const lastsMs = rate <= 0 ? Number.POSITIVE_INFINITY : ((left / 100) * ms) / rate
-  // In more than ten years, a date says nothing, and from the year 275760 on there is none.
+  const lastsMs = ((left / 100) * ms) / rate
+  // In more than ten years, a date says nothing, and from the year 275760 on there is none. At a rate of 0 it lasts forever.
   return lastsMs > 3650 * dayMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 

@@ -70,8 +70,8 @@ function eventValues(slo: DeclaredSlo, source: SloSource, interval: AlertInterva
 function valuesOf({ fromMs, untilMs }: TimeRange, interval: AlertInterval, at: (endMs: number) => readonly GroupValue[]): WindowValues {
   const lengthMs = intervalMs[interval]
   const first = Math.ceil(fromMs / lengthMs) * lengthMs
-  const count = Math.max(0, Math.floor((untilMs - first) / lengthMs))
-  return new Map(Array.from({ length: count }, (_, i) => [first + i * lengthMs, at(first + (i + 1) * lengthMs)]))
+  const length = Math.floor((untilMs - first) / lengthMs)
+  return new Map(Array.from({ length }, (_, i) => [first + i * lengthMs, at(first + (i + 1) * lengthMs)]))
 }
 
 /** Events before each step, by time: the counts of a window are a difference. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AlertCondition, evaluate, type WindowValues } from '../../../../src/signals/backtest/evaluate.ts'
 import {
   type Evidence,
+  isSilent,
   type Judgement,
   judge,
   nearValue,
@@ -12,6 +13,7 @@ import {
 import type { SeriesItem } from '../../../../src/signals/backtest/series-api.ts'
 
 const minuteMs = 60_000
+const dayMs = 86_400_000
 const fromMs = Date.UTC(2026, 10, 22)
 const range = { fromMs, untilMs: fromMs + 86_400_000 }
 const condition: AlertCondition = {
@@ -34,7 +36,7 @@ const valuesOf = (value: (i: number) => number | null | undefined, groups: reado
 
 function evidenceOf(values: WindowValues, more: Partial<Evidence> = {}): Evidence {
   const compared = { ...condition, ...more.condition }
-  return { range, windows: evaluate(compared, values, range), values, series: [], ...more, condition: compared }
+  return { range, windows: evaluate(compared, values, more.range ?? range), values, series: [], ...more, condition: compared }
 }
 
 const series = (where: string, more: Partial<SeriesItem> = {}, silent: Partial<SeriesEvidence> = {}): SeriesEvidence => ({
@@ -83,15 +85,21 @@ describe('the fact of an alert', () => {
       ),
     ).toBe('last window 288.0 million; 24 h: 1.0 million … 288.0 million in 288 of 288 windows, 4 groups; ≥ 5: reached in 288')
     expect(factOf(valuesOf(() => null))).toBe('last window none; 24 h: no value; ≥ 5: not reached')
+    expect(
+      factOf(
+        valuesOf(() => 0.123456, ['a', 'b']),
+        { range: { fromMs: fromMs - 1, untilMs: range.untilMs } },
+      ),
+    ).toBe('last window 0.1235; 2 days: 0.1235 in 288 of 288 windows, 2 groups; ≥ 5: not reached')
   })
 
   it('has the last day with rows where a day has none', () => {
-    const week = { rows: 50, lastMs: Date.UTC(2026, 10, 20, 9) }
     const one = evidenceOf(new Map(), { series: [series('SeverityText:error')] })
-    expect(judge(one, [silence({ week })])).toEqual({
-      fact: 'last window none; 24 h: no value; ≥ 5: not reached; 50 in 7 days, last on 20 Nov 2026',
-      findings: [],
-    })
+    for (const rows of [50, 1])
+      expect(judge(one, [silence({ week: { rows, lastMs: Date.UTC(2026, 10, 20, 9) } })])).toEqual({
+        fact: `last window none; 24 h: no value; ≥ 5: not reached; ${rows} in 7 days, last on 20 Nov 2026`,
+        findings: [],
+      })
   })
 })
 
@@ -115,6 +123,27 @@ describe('an alert that always fires', () => {
       ).findings,
     ).toEqual([])
   })
+
+  it('is a warning of a single window, too, and of none where there is no window', () => {
+    const findingsOf = (count: number, firing: number) => {
+      const values = new Map(Array.from({ length: count }, (_, i) => [fromMs + i * dayMs, [{ group: '', value: i < firing ? 9 : 1 }]]))
+      const days = { fromMs, untilMs: fromMs + count * dayMs }
+      return judge(evidenceOf(values, { condition: { ...condition, interval: '1d' }, range: days }), []).findings
+    }
+    expect(findingsOf(20, 19)).toEqual([{ severity: 'warning', message: 'it would fire in 19 of 20 windows of the last 20 days' }])
+    expect(findingsOf(1, 1)).toEqual([{ severity: 'warning', message: 'it would fire in 1 of 1 windows of the last 24 h' }])
+    expect(findingsOf(0, 0)).toEqual([])
+  })
+})
+
+describe('a series with no value but 0', () => {
+  it('is silent where the alert does not fire at 0, or divides by it', () => {
+    const isSilentAt = (thresholdType: AlertCondition['thresholdType'], one: Partial<SeriesEvidence> = {}) =>
+      isSilent(evidenceOf(new Map(), { condition: { ...condition, thresholdType, threshold: 1 } }), series('a', {}, one))
+    expect([isSilentAt('above'), isSilentAt('below'), isSilentAt('below', { divides: false })]).toEqual([true, false, false])
+    expect(isSilentAt('below', { divides: true })).toBe(true)
+    expect([isSilentAt('above', { nonZero: 1 }), isSilentAt('below', { nonZero: 1, divides: true })]).toEqual([false, false])
+  })
 })
 
 describe('a series without rows', () => {
@@ -124,6 +153,9 @@ describe('a series without rows', () => {
     ["LogAttributes['http.statuscode']", []],
     ['LogAttributes', ['http.status_code', 'http.route']],
     ['MetricName', ['cpu.utilization']],
+    ['Kind', ['', 'api']],
+    ['Region', ['a', 'b', 'c', 'd', 'e', 'f']],
+    ['Pod', Array.from({ length: 100 }, (_, i) => `p${i}`)],
   ])
   const dead = (term: string): Silence => silence({ dead: [term], lists })
   const avg = { aggFn: 'avg', field: 'Body' }
@@ -147,6 +179,20 @@ describe('a series without rows', () => {
         dead('LogAttributes.http.status_code:"503"'),
         'note',
         'no row matches `LogAttributes.http.status_code:"503"` in 7 days; the column has `200`, `500`. Right if such rows are rare',
+      ],
+      [series('a'), dead('Kind:web'), 'note', 'no row matches `Kind:web` in 7 days; the column has `api`. Right if such rows are rare'],
+      [
+        series('a'),
+        dead('Region:z'),
+        'note',
+        'no row matches `Region:z` in 7 days; the column has `a`, `b`, `c`, `d`, `e` and 1 more. Right if such rows are rare',
+      ],
+      // The list of values has an end, so the value can be behind it.
+      [
+        series('a'),
+        dead('Pod:web'),
+        'note',
+        'no row matches `Pod:web` in 7 days, of 18,216 rows a day. A plan cannot tell a rare text from a wrong one',
       ],
       [
         series('a'),
@@ -202,6 +248,7 @@ describe('a series without rows', () => {
     const seen = silence({ week: { rows: 3, lastMs: fromMs } })
     for (const one of [series('a'), { windows: 48, nonZero: 0 }]) expect(findingsOn(one, seen)).toEqual([])
     expect(findingsOn(series('', avg, { windows: 288 }), silence({ numeric: 5 }))).toEqual([])
+    expect(findingsOn(series('a', {}, { windows: 1 }), silence())).toEqual([])
     // Nothing is said where a second look was not possible.
     expect(findingsOn(series('a'), silence({ rows: undefined }))).toEqual([])
   })
@@ -221,8 +268,18 @@ describe('a series without rows', () => {
     expect(found(silence({ week: { rows: 1, lastMs: fromMs } }))).toEqual([])
   })
 
+  it('with a note is not named beside one with a warning', () => {
+    const both = judge(evidenceOf(new Map(), { series: [series('a:b c:d'), series('SeverityText:eror')] }), [
+      silence(),
+      dead('SeverityText:eror'),
+    ])
+    expect(both.findings).toEqual([
+      { severity: 'warning', message: 'B: no row matches `SeverityText:eror` in 7 days; did you mean `error`?' },
+    ])
+  })
+
   it('of a line in raw SQL is a warning where its rows are not at the starts of windows', () => {
-    expect(judge(evidenceOf(new Map(), { series: [{ windows: 0, nonZero: 0 }], early: 40 }), [silence()]).findings).toEqual([
+    expect(judge(evidenceOf(new Map(), { series: [{ windows: 0, nonZero: 0 }], early: 1 }), [silence()]).findings).toEqual([
       { severity: 'warning', message: expect.stringContaining('its rows are not at the starts of windows') },
     ])
   })
@@ -232,11 +289,13 @@ describe('a near value', () => {
   it('is one in another case or a typo away, and never one of a text with digits', () => {
     expect(nearValue('Error', ['errors', 'error'])).toBe('error')
     expect(nearValue('chekout', ['cart', 'checkout'])).toBe('checkout')
+    expect(nearValue('catalogue', ['cart', 'catalog'])).toBe('catalog')
     for (const [given, known] of [
       ['503', ['500']],
       ['v2x-beta', ['v1x-beta']],
       ['err', ['ert']],
       ['OutOfMemory', ['cart', 'checkout']],
+      ['checkoutservice', ['checkout-svc']],
     ] as const)
       expect(nearValue(given, known), given).toBeUndefined()
   })

@@ -37,6 +37,7 @@ describe('the state of an error budget', () => {
     // 864,000 events, 120 of 12,000 bad in the last hour: 1%, ten times as fast as allowed.
     const state = judgeBudget(slo, history(1000, 10, 12), endMs)
     expect(state).toMatchObject({ total: 864_000, good: 863_880, budgetLeft: (100 * (864 - 120)) / 864, burning: [] })
+    expect(state.indicator).toBeCloseTo(99.986_111, 6)
     expect(state.burnRates['5m']).toBe(10)
     expect(state.burnRates['1h']).toBe(10)
     expect(state.burnRates['6h']).toBeCloseTo(10 / 6, 12)
@@ -60,6 +61,18 @@ describe('the state of an error budget', () => {
     expect(state.burnRates['1h']).toBe(14.4)
     expect(state.burning).toContain('page-1h')
     expect(judgeBudget(slo, { hours: [{ startMs: 0, total: 100_000, good: 99_910 }], steps: [] }, endMs).budgetLeft).toBe(10)
+    // The last percent lasts as long as any other.
+    const last = judgeBudget(slo, { hours: [{ startMs: 0, total: 100_000, good: 99_901 }], steps: one }, endMs)
+    expect(last.runsOut).toEqual({ kind: 'at', ms: expect.closeTo(endMs + (0.01 * 168 * hourMs) / 14.4, 0) })
+  })
+
+  it('has a time at which it runs out within ten years, also where it burns slower than allowed', () => {
+    const runsOutWith = (bad: number) => {
+      const counts = [{ startMs: endMs - stepMs, total: 1_000_000_000, good: 1_000_000_000 - bad }]
+      return judgeBudget(slo, { hours: counts, steps: counts }, endMs).runsOut
+    }
+    expect(runsOutWith(500_000)).toEqual({ kind: 'at', ms: endMs + 168 * hourMs })
+    expect([runsOutWith(1950).kind, runsOutWith(1850).kind]).toEqual(['at', 'never'])
   })
 
   it('never runs out at a burn rate of 0, is spent at 0% and below, and is unknown with too few events', () => {
@@ -99,6 +112,7 @@ describe('the state of an error budget', () => {
       '2026-11-12',
     ])
     const sum = days.reduce((total, { spent }) => total + spent, 0)
+    expect(spentByDay(slo, { hours: [], steps: [] }, endMs).map(({ spent }) => spent)).toEqual(Array(8).fill(0))
     expect(sum).toBeCloseTo(100 - (judgeBudget(slo, counts, endMs).budgetLeft ?? 0), 9)
   })
 })

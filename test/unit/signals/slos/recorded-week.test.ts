@@ -260,16 +260,36 @@ describe('the alerts of SLOs in the product', () => {
     expect(sent).toBeGreaterThan(2_500)
   })
 
-  it('have no value for a group without events, and one for a group with a single event', () => {
-    const query = sloQueries().get('groups-99.page-1h')
+  const queryOf = (name: string): BacktestQuery => {
+    const query = sloQueries().get(name)
     if (query === undefined || 'reason' in query) throw new Error('no query')
-    const row = (group: string, hours: number): SeriesRow => ({
+    return query
+  }
+
+  it('have no value for a group without events, and one for a group with the least events and a single one now, in whole windows', () => {
+    const query = queryOf('groups-99.page-1h')
+    const row = (group: string, hours: number, total: number, good: number): SeriesRow => ({
       ...{ startMs: weekStartMs + hours * hourMs, group, groupValues: [group] },
-      numbers: new Map([[0, 1]]),
+      numbers: new Map([total, good].entries()),
     })
-    const range = { fromMs: weekStartMs + 4 * hourMs, untilMs: weekStartMs + 4 * hourMs + lengthOf(query) }
-    const read = query.read([row('one', 4), row('gone', 1)], range)
-    expect('values' in read && [...read.values.values()].flat().map(({ group }) => group)).toEqual(['one'])
+    // The range has a part of a window before and after the whole one.
+    const fromMs = weekStartMs + 4 * hourMs
+    const range = { fromMs: fromMs - minuteMs, untilMs: fromMs + lengthOf(query) + minuteMs }
+    const read = query.read([row('one', 4, 1, 0), row('one', 3.5, 99, 99), row('gone', 1, 1, 1)], range)
+    expect('values' in read && [...read.values]).toEqual([[fromMs, [{ group: 'one', value: 1 }]]])
+    expect(query.read([], { fromMs: fromMs + minuteMs, untilMs: fromMs + 2 * minuteMs })).toEqual({ values: new Map() })
+  })
+
+  it('have groups where their SLO has some, and one on missing data counts all events alone', () => {
+    const shapeOf = (name: string) => {
+      const query = queryOf(name)
+      return [query.condition.isGrouped, 'series' in query && query.series.map(({ groupBy }) => groupBy.length)]
+    }
+    expect([shapeOf('groups-99.page-1h'), shapeOf('payment-99.page-1h'), shapeOf('no-traffic.no-data')]).toEqual([
+      [true, [1, 1]],
+      [false, [0, 0]],
+      [false, [0]],
+    ])
   })
 })
 
