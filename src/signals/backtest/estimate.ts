@@ -300,8 +300,8 @@ function toRefusal(thrown: unknown): Refusal {
 
 function chunksOf({ fromMs, untilMs }: TimeRange, lengthMs: number): readonly TimeRange[] {
   const end = Math.floor(untilMs / lengthMs) * lengthMs
-  // A request covers at most 7 days, and 10,080 windows.
-  const step = Math.min(7 * dayMs, 10_080 * lengthMs)
+  // A request covers at most 7 days, and 10,080 windows, which are 7 days of minutes.
+  const step = 7 * dayMs
   const chunks: TimeRange[] = []
   for (let at = Math.ceil(fromMs / lengthMs) * lengthMs; at < end; at += step)
     chunks.push({ fromMs: at, untilMs: Math.min(at + step, end) })

@@ -165,7 +165,7 @@ function compute(operands: readonly Operand[], { combination, isMetric }: RowFor
   if (operands.includes('unknown')) return 'unknown'
   // A missing operand of a metric counts as 0. Another one may be NULL, which counts as 0, or NaN, which does not.
   if (combination.kind === 'formula' && !isMetric && operands.includes(null)) return 'unknown'
-  const numbers = operands.map((operand) => (operand === null && !isMetric ? Number.NaN : Number(operand ?? 0)))
+  const numbers = operands.map((operand) => (operand === null && !isMetric ? Number.NaN : Number(operand)))
   if (combination.kind === 'formula') return combination.formula(numbers)
   const [numerator = Number.NaN, denominator = 0] = numbers
   return denominator === 0 ? null : numerator / denominator

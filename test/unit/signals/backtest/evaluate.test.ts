@@ -124,6 +124,15 @@ describe('an alert', () => {
   })
 })
 
+it('the values of a window are what is compared: 0 without rows, and nothing of a group that is gone', () => {
+  const valuesOf = (values: WindowValues, more: Partial<AlertCondition>) =>
+    evaluate(condition(more), values, { fromMs: 0, untilMs: 3 * minute }).map((window) => window.values)
+  for (const thresholdType of ['above', 'below'] as const)
+    expect(valuesOf(series([9, undefined, 0]), { thresholdType }), thresholdType).toEqual([[9], [0], [0]])
+  expect(valuesOf(groups([{ a: 9 }, {}, {}]), { isGrouped: true })).toEqual([[9], [], [0]])
+  expect(valuesOf(groups([{ a: 1 }, {}, {}]), { isGrouped: true, thresholdType: 'below' })).toEqual([[1], [0], [0]])
+})
+
 describe('an alert with groups', () => {
   const grouped = { isGrouped: true }
 
@@ -172,11 +181,20 @@ describe('a summary', () => {
     expect(summarize(windows, minute)).toMatchObject({ breachingWindows: 2, episodes: 0, notifications: 0 })
   })
 
+  it('a summary counts a notification at the end of its window, and has no episode where nothing fires', () => {
+    const nightly = [-1, 0, 1].map((i) => [dayMs + i * minute, [{ group: '', value: 9 }]] as const)
+    const windows = evaluate(condition(), new Map(nightly), { fromMs: 0, untilMs: 2 * dayMs })
+    expect(summarize(windows, minute).notificationsOnBusiestDay).toBe(3)
+    expect(summarize(windows.slice(0, 9), minute)).toMatchObject({ notifications: 0, longestEpisodeMs: 0, notificationsOnBusiestDay: 0 })
+  })
+
   it('draws the largest value of each part, and marks the parts that breach', () => {
     const windows = evaluate(condition(), series([0, 1, 2, 3, 9, 0]), { fromMs: 0, untilMs: 6 * minute })
     expect(drawWindows(windows, 6)).toBe('▁▂▂▃█▁')
     expect(drawWindows(windows, 2)).toBe('▂█')
     expect(drawWindows([])).toBe('')
+    const uneven = evaluate(condition(), series([0, 4, 9, 0, 2]), { fromMs: 0, untilMs: 5 * minute })
+    expect([drawWindows(uneven, 2), drawWindows(uneven.slice(0, 2)), drawWindows(uneven.slice(0, 3))]).toEqual(['▃█', '▁▆', '▁▃█'])
   })
 })
 
@@ -215,6 +233,17 @@ describe('suggested conditions', () => {
     })
     expect(suggest(9000, {}, { detectsAll: ({ consecutive }) => consecutive === 6 })).toMatchObject({ windows: 6 })
     expect(suggest(9000, {}, { detectsAll: ({ consecutive }) => consecutive === 7 })).toHaveProperty('reason')
+  })
+
+  it('suggests a threshold that leaves out the next value, whatever the order of the values is', () => {
+    const suggestOf = (values: readonly number[], more: Partial<AlertCondition> = {}) => {
+      const options = { maxNotifications: 1, detectsAll: always, isQuietOutside: always }
+      return suggestCondition(condition(more), series(values), { fromMs: 0, untilMs: values.length * minute }, options)
+    }
+    expect(suggestOf([4, 30, 0, 7])).toMatchObject({ threshold: 20, windows: 1 })
+    expect(suggestOf([46, 20, 50, 43], { thresholdType: 'below' })).toMatchObject({ threshold: 30, windows: 1 })
+    expect(suggestOf([10, 11, 10])).toMatchObject({ threshold: 11, windows: 1 })
+    expect(suggestOf([10, 11, 10], { thresholdType: 'above_exclusive' })).toMatchObject({ threshold: 10, windows: 1 })
   })
 
   it('suggests the fewest windows in a row that detect the incidents', () => {

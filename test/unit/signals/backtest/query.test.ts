@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupValue } from '../../../../src/signals/backtest/evaluate.ts'
 import { parseFormula } from '../../../../src/signals/backtest/formula.ts'
-import { toAlertQuery } from '../../../../src/signals/backtest/query.ts'
+import { refuseWithoutCharts, toAlertQuery } from '../../../../src/signals/backtest/query.ts'
 import type { SeriesRow } from '../../../../src/signals/backtest/series-api.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -43,6 +43,7 @@ describe('an alert without an estimate', () => {
     ['the alert has an unexpected form at interval', [tile([count]), { interval: '2m' }]],
     ['never evaluated: the server accepts alerts on a tile of type heatmap, and ignores them', [tile([count], { displayType: 'heatmap' })]],
     ['the tile has no connection', [tile([], { configType: 'sql', sqlTemplate: 'SELECT 1' })]],
+    ['the query is not a SELECT', [tile([], { configType: 'sql', connectionId: 'c' })]],
     ['the tile is of type promql', [tile([count], { configType: 'promql' })]],
     ['the tile has no configuration that the API shows', [{ tile: { name: 'T' } }]],
     ['the tile has no select that the API shows', [tile([])]],
@@ -95,6 +96,7 @@ describe('the requested series', () => {
   it('the requested series name the metric, and no column', () => {
     expect(seriesOf(tile([gauge]))).toMatchObject([{ metricName: 'cpu', metricDataType: 'gauge' }])
     expect(seriesOf(tile([gauge]))[0]).not.toHaveProperty('field')
+    expect(seriesOf(tile([{ ...avg, valueExpression: 'Value' }]))).toMatchObject([{ field: 'Value' }])
   })
 
   it('the requested series write dots in texts in another way, because the API quotes an expression with a dot', () => {
@@ -152,6 +154,7 @@ describe('the compared values', () => {
   it('the compared values divide two series as a ratio, which has no value without a denominator', () => {
     const ratio = tile([count, count], { asRatio: true })
     expect(compared(ratio, [1, 4])).toBe(0.25)
+    expect([compared(ratio, [3, 1]), compared(ratio, [3, 0])]).toEqual([3, null])
     expect(compared(ratio, [undefined, 4])).toBe(0)
     expect(compared(ratio, [1, undefined])).toBe(null)
   })
@@ -162,6 +165,61 @@ describe('the compared values', () => {
     expect(compared(tile([count, count], { formulas }), [1, 1])).toBe(null)
     expect(compared(tile([avg, count], { formulas }), [undefined, 5])).toBe(unknown)
     expect(compared(tile([gauge, gauge], { formulas }), [undefined, 5])).toBe(0)
+  })
+})
+
+describe('what is known of a query without its values', () => {
+  const formulas = [{ expression: '(A + 1) / B' }]
+  const config = {
+    configType: 'sql',
+    connectionId: 'c',
+    sqlTemplate: 'SELECT count() FROM t WHERE $__timeFilter(a)',
+    displayType: 'number',
+  }
+
+  it('is whether only its last series counts, and by which one it divides', () => {
+    const [last, ratio, formula] = [{}, { asRatio: true }, { formulas }].map((more) => toAlertQuery(alert, tile([count, count], more)))
+    expect(last).toMatchObject({ comparesLast: true, divisors: [] })
+    expect(ratio).toMatchObject({ comparesLast: false, divisors: [1] })
+    expect(formula).toMatchObject({ comparesLast: false, divisors: [1] })
+    expect(last).not.toHaveProperty('hasTextGroups')
+  })
+
+  it('is that raw SQL has a group in each row over time, and 0 for NULL as a number', () => {
+    const sql = (displayType: string) => {
+      const query = toAlertQuery(alert, { tile: { config: { ...config, displayType } } })
+      if ('reason' in query) throw new Error(query.reason)
+      const row = { startMs: 0, group: '', groupValues: [], numbers: new Map([[0, null] as const]) }
+      const read = query.read([row], { fromMs: 0, untilMs: 300_000 })
+      return [query.condition.isGrouped, 'values' in read && read.values.get(0)?.[0]?.value]
+    }
+    expect([sql('number'), sql('line')]).toEqual([
+      [false, 0],
+      [true, null],
+    ])
+  })
+
+  it('is which tables the sources have', () => {
+    const source = { id: 's', kind: 'metric', connection: 'c' }
+    const sources = [
+      { ...source, from: { databaseName: 'd', tableName: '' }, metricTables: { gauge: 'g', sum: '', histogram: 1 } },
+      { ...source, kind: 'log', from: { databaseName: 'd', tableName: 'l' } },
+    ]
+    expect(toAlertQuery(alert, { tile: { config }, sources })).toMatchObject({ sql: { tables: ['d.g', 'd.l'] } })
+  })
+
+  it('is whether ClickHouse Cloud, which has no charts, can count it', () => {
+    const refused = (watched: Parameters<typeof toAlertQuery>[1]) => {
+      const query = toAlertQuery(alert, watched)
+      return 'reason' in query ? query.reason : refuseWithoutCharts(query, watched)?.reason
+    }
+    expect(refused(tile([count]))).toContain('has no values of charts; its alerts on raw SQL tiles')
+    expect(refused(search())).toContain('its condition is Lucene')
+    expect([refused({ tile: { config } }), refused(search({ where: '' })), refused(search({ whereLanguage: 'sql' }))]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
 

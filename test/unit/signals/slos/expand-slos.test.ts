@@ -74,6 +74,16 @@ describe('an SLO in a file', () => {
     expect(shares('7d')).toEqual([8.6, 21.4, 42.9])
     expect(shares('30d')).toEqual([2, 5, 10])
     expect(describeSlos(read({ window: '28d' }).slos)[0]?.alerts.map(({ budgetShare }) => budgetShare)).toEqual([2.1, 5.4, 10.7])
+    const ticket = {
+      channels: [
+        { type: 'webhook', webhookId: 'w1' },
+        { type: 'email', emailRecipients: ['a@example.com', 'b@example.com'] },
+      ],
+    }
+    expect(describeSlos(read({ alerts: { page: channel, ticket }, noData: channel }).slos)[0]?.summary).toBe(
+      '99.9% in 30d; page at 2% of the budget in 1h, 5% in 6h → webhook oncall; ' +
+        'ticket at 10% of the budget in 3d → webhook w1, email a@example.com,b@example.com; no data → webhook oncall',
+    )
   })
 
   it('an SLO in a file is refused at its place in the file, with the reason', () => {
