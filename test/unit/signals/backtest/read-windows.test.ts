@@ -31,7 +31,9 @@ async function read({ sql = query(), count, maxRequests = 1000, answer, tookMs =
   const sizes: number[] = []
   const times: (readonly [number, number])[] = []
   let [used, remainingMs] = [0, 1e6]
-  const runSql = async (_: unknown, { sql: sent }: { readonly sql: string }): Promise<SqlAnswer> => {
+  const spans: (readonly number[])[] = []
+  const runSql = async (_: unknown, { sql: sent, startMs, endMs }: Parameters<ReadApi['runSql']>[1]): Promise<SqlAnswer> => {
+    spans.push([startMs, endMs])
     const windows = sent.split('\nUNION ALL\n').length
     const rows = Array.from({ length: windows }, (__, i): SqlRow => ({ window__: i, n: i }))
     const given = answer?.(windows, sizes.length)
@@ -52,7 +54,7 @@ async function read({ sql = query(), count, maxRequests = 1000, answer, tookMs =
   }
   const starts = Array.from({ length: count }, (_, i) => i * lengthMs)
   const found = await readWindows(context as never, sql, starts, lengthMs)
-  return { found, sizes, times, used }
+  return { found, sizes, times, used, spans }
 }
 
 const overTime = { columns: [...numbers, { name: 'at', type: 'DateTime' }], rows: [] }
@@ -116,6 +118,14 @@ describe('the windows of a query', () => {
     expect([refused.used, refused.found]).toEqual([1, { reason: 'the server refused its SQL: no', queryError: 'no' }])
   })
 
+  it('are asked for with the time from the start of the first one to the end of the last one', async () => {
+    const { spans } = await read({ count: 502 })
+    expect(spans.map((span) => span.map((ms) => ms / lengthMs))).toEqual([
+      [0, 500],
+      [500, 502],
+    ])
+  })
+
   it('take the time that the server states, or that of the clock, and no less for batches of more windows', async () => {
     expect((await read({ count: 1200, tookMs: 7 })).times).toEqual([
       [0, 0],
@@ -139,6 +149,15 @@ describe('the windows of a query', () => {
       [7, 0],
     ])
   })
+})
+
+it('a number tile has one row in each window, or no estimate', async () => {
+  const rowsIn = async (...windows: readonly number[]) => {
+    const { found } = await read({ count: 2, answer: () => ({ rows: windows.map((window__) => ({ window__, n: 1 })) }) })
+    return 'reason' in found ? found.reason : found.rows.length
+  }
+  expect([await rowsIn(0, 1), await rowsIn(1)]).toEqual([2, 1])
+  expect(await rowsIn(0, 1, 1)).toContain('the query of a number tile has several rows')
 })
 
 it('a tile over time has the rows whose time is the start of their window, by group, and counts windows whose rows are all before it', async () => {

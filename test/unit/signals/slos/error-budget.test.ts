@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { ReadApi } from '../../../../src/platform/api/client.ts'
 import { judgeBudget, spentByDay } from '../../../../src/signals/slos/error-budget.ts'
 import type { DeclaredSlo } from '../../../../src/signals/slos/slo-file.ts'
-import type { TimedCounts } from '../../../../src/signals/slos/slo-series.ts'
+import { readHistory, type TimedCounts } from '../../../../src/signals/slos/slo-series.ts'
+import { historyColumns } from '../../../../src/signals/slos/slo-sql.ts'
 
 const endMs = Date.parse('2026-11-12T10:00:00Z')
 const hourMs = 3_600_000
@@ -114,5 +116,44 @@ describe('the state of an error budget', () => {
     const sum = days.reduce((total, { spent }) => total + spent, 0)
     expect(spentByDay(slo, { hours: [], steps: [] }, endMs).map(({ spent }) => spent)).toEqual(Array(8).fill(0))
     expect(sum).toBeCloseTo(100 - (judgeBudget(slo, counts, endMs).budgetLeft ?? 0), 9)
+  })
+})
+
+describe('the past of an SLO', () => {
+  const grouped = { ...slo, groupBy: 'Pod' }
+  const source = { id: 's', connectionId: 'c', database: 'd', table: 't', time: 'T' }
+  const [old, recent] = [endMs - 100 * hourMs, endMs - hourMs]
+  const request = { slo: grouped, source, endMs }
+
+  it('is that of each group, with its own steps, from charts and from SQL', async () => {
+    const bucketOf = (ms: number, pod: string, total: number) => ({
+      __hdx_time_bucket: new Date(ms).toISOString(),
+      ...{ Pod: pod, series_0: total, series_1: 1 },
+    })
+    const charts = {
+      profile: { isSelfHosted: true },
+      sqlFunctions: undefined,
+      async read({ request: { body } }: { readonly request: { readonly body: { readonly granularity: string } } }) {
+        // The server includes the end of the range.
+        if (body.granularity === '1h') return [bucketOf(old, 'a', 5), bucketOf(recent, 'b', 3), bucketOf(endMs, 'b', 9)]
+        return [bucketOf(recent, 'b', 3)]
+      },
+    }
+    const rowOf = (ms: number, pod: string, total: number) => ({
+      ...{ [historyColumns.start]: ms / 1000, [historyColumns.group]: pod },
+      ...{ [historyColumns.total]: total, [historyColumns.good]: 1 },
+    })
+    const cloud = {
+      profile: { isSelfHosted: false },
+      runSql: async () => ({ kind: 'rows', rows: [rowOf(old, 'a', 5), rowOf(recent, 'b', 3)] }),
+    }
+    for (const api of [charts, cloud]) {
+      const found = await readHistory({ api: api as unknown as ReadApi, service: { kind: 'service' } as never }, request)
+      const counts = (startMs: number, total: number) => expect.objectContaining({ startMs, total, good: 1 })
+      expect(found, String(api.profile.isSelfHosted)).toEqual([
+        { group: 'a', hours: [counts(old, 5)], steps: [] },
+        { group: 'b', hours: [counts(recent, 3)], steps: [counts(recent, 3)] },
+      ])
+    }
   })
 })
