@@ -1,6 +1,7 @@
 // What is asked of a server, and what follows from its rows.
 import { describe, expect, it } from 'vitest'
 import type { ReadApi } from '../../../../src/platform/api/client.ts'
+import type { SqlAnswer, SqlRow } from '../../../../src/platform/api/sql-query.ts'
 import { type EstimateOptions, estimateAlerts, sourceOf } from '../../../../src/signals/backtest/estimate.ts'
 import type { TimeRange } from '../../../../src/signals/backtest/evaluate.ts'
 import { type BacktestQuery, toAlertQuery } from '../../../../src/signals/backtest/query.ts'
@@ -163,5 +164,85 @@ describe('the requests for values', () => {
       ...rowsOf('s'),
       ...{ aggFn: 'max', metricName: 'memory', metricDataType: 'gauge' },
     })
+  })
+})
+
+describe('an estimate of raw SQL', () => {
+  const sqlOf = (interval: string, displayType = 'number') =>
+    queryOf({ interval }, [], {
+      ...{ configType: 'sql', displayType, connectionId: 'c', sourceId: null },
+      sqlTemplate: 'SELECT count() AS n FROM t WHERE $__timeFilter(a)',
+    })
+
+  const number = { name: 'n', type: 'UInt64' }
+
+  interface Server {
+    readonly elapsedMs?: number
+    /** Of 1,000 seconds, by the clock after the start. */
+    readonly remainingMs?: number
+    readonly answer?: Partial<Extract<SqlAnswer, { kind: 'rows' }>>
+  }
+
+  async function estimateSql(queries: readonly BacktestQuery[], hours: number, server: Server = {}, more: Partial<EstimateOptions> = {}) {
+    const sizes: number[] = []
+    let remaining: number | undefined
+    const api = {
+      profile: { isSelfHosted: true },
+      remainingMs() {
+        const now = remaining ?? 1e6
+        remaining = server.remainingMs ?? 1e6
+        return now
+      },
+      async runSql(_: unknown, { sql }: { readonly sql: string }): Promise<SqlAnswer> {
+        // Whether it bounds its time: no row is read for a window in 1980.
+        const windows = sql.startsWith('SELECT * FROM (') ? 0 : sql.split('\nUNION ALL\n').length
+        sizes.push(windows)
+        const rows = Array.from({ length: windows }, (__, i): SqlRow => ({ window__: i, n: 1 }))
+        return { kind: 'rows', columns: [number], rows, elapsedMs: server.elapsedMs ?? 1, rowsRead: windows, ...server.answer }
+      },
+    }
+    const range = { fromMs, untilMs: fromMs + hours * hourMs }
+    const { estimates } = await estimate(queries, range, () => [], { api: api as unknown as ReadApi, ...more })
+    return { estimates, sizes }
+  }
+
+  it('has windows at equal distances up to the last one, where it may not have all', async () => {
+    const hoursOf = async (maxSqlWindows?: number) => {
+      const { estimates } = await estimateSql([sqlOf('1h')], 24, {}, maxSqlWindows === undefined ? {} : { maxSqlWindows })
+      const [found] = estimates
+      return found !== undefined && 'windows' in found && found.windows.map(({ startMs }) => (startMs - fromMs) / hourMs)
+    }
+    expect(await hoursOf()).toHaveLength(24)
+    expect(await hoursOf(10)).toEqual([2, 5, 8, 11, 14, 17, 20, 23])
+    expect(await hoursOf(1)).toEqual([23])
+  })
+
+  it('is asked once for all alerts whether its SQL bounds its time', async () => {
+    const { sizes } = await estimateSql([sqlOf('1h'), sqlOf('30m')], 2)
+    expect(sizes.toSorted()).toEqual([0, 2, 4])
+  })
+
+  it('takes a quarter of the time of the run, and nothing of the last tenth', async () => {
+    const reasonOf = async (server: Server) => {
+      const [found] = (await estimateSql([sqlOf('1m')], 25, server)).estimates
+      return found !== undefined && 'reason' in found ? found.reason : found?.verdict
+    }
+    // Four batches.
+    expect(await reasonOf({ elapsedMs: 90_000 })).toBe(
+      'too expensive: its SQL takes about 6 min, and one alert gets 4 min, a quarter of timeout-seconds',
+    )
+    expect(await reasonOf({ elapsedMs: 62_500 })).toBe('quiet')
+    expect(await reasonOf({ remainingMs: 100_000 })).toBe('quiet')
+    expect(await reasonOf({ remainingMs: 99_999 })).toContain('the time of the run is used up')
+  })
+
+  it('has a value other than 0 in a window where one of its rows has', async () => {
+    const at = new Date(fromMs).toISOString()
+    const answer = {
+      columns: [{ name: 'at', type: 'DateTime' }, number],
+      rows: [0, 5].map((n) => ({ window__: 0, at, n })),
+    }
+    const { estimates } = await estimateSql([sqlOf('1h', 'line')], 1, { answer })
+    expect(estimates).toMatchObject([{ verdict: 'fires', series: [{ windows: 1, nonZero: 1 }] }])
   })
 })
