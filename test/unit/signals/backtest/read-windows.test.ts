@@ -68,6 +68,8 @@ describe('the windows of a query', () => {
   it.each<readonly [string, Server, readonly number[]]>([
     ['are at most 500 in a batch', { count: 1200 }, [500, 500, 200]],
     ['are fewer where the text of the query is long', { count: 200, sql: query(['x'.repeat(940)]) }, [95, 95, 10]],
+    ['are single where two do not fit', { count: 2, sql: query(['x'.repeat(60_000)]) }, [1, 1]],
+    ['are single where one hardly fits', { count: 2, sql: query(['x'.repeat(95_000)]) }, [1, 1]],
     ['are fewer where the query has many words', { count: 250, sql: query(Array(210).fill('x')) }, [100, 100, 50]],
     [
       'are the more, up to that, after an answer that is short',
