@@ -166,7 +166,7 @@ it('a tile over time has the rows whose time is the start of their window, by gr
   const at = (ms: number): string => new Date(ms).toISOString().replace('T', ' ').replace('.000Z', '')
   const row = (window: number, ms: number, service: string, n: unknown): SqlRow => ({ window__: window, at: at(ms), service, m: 9, n })
   const rows = [
-    ...[row(0, 0, 'a', '7'), row(0, 0, 'a', 8), row(0, 0, 'b', null), row(0, lengthMs, 'a', 1)],
+    ...[row(0, 0, 'a', '17'), row(0, 0, 'a', 8), row(0, 0, 'b', null), row(0, lengthMs, 'a', 1)],
     ...[row(1, 0, 'a', 2), row(2, 3 * lengthMs, 'a', 3)],
   ]
   const columns = [...numbers, { name: 'at', type: 'DateTime' }, { name: 'service', type: 'String' }, { name: 'm', type: 'UInt8' }]
@@ -177,5 +177,5 @@ it('a tile over time has the rows whose time is the start of their window, by gr
     groupValues: [group],
     numbers: new Map(values.entries()),
   })
-  expect(found).toEqual({ rows: [of('service:a', [7, 8]), of('service:b', [null])], early: 1 })
+  expect(found).toEqual({ rows: [of('service:a', [17, 8]), of('service:b', [null])], early: 1 })
 })

@@ -80,6 +80,8 @@ describe('a query of a raw SQL tile', () => {
     ['SELECT {endDateMilliseconds:DateTime64(3)}', 'the parameter endDateMilliseconds has the type DateTime64(3)'],
     ['SELECT {endDateMilliseconds:Int64} AS window__', 'the query uses the name window__'],
     ["SELECT {endDateMilliseconds:Int64} AS `it's`", 'a name in the query contains a quotation mark'],
+    ["SELECT {endDateMilliseconds:Int64} AS `'s`", 'a name in the query contains a quotation mark'],
+    ['SELECT {endDateMilliseconds:Int64} AS "s$"', 'a name in the query contains a quotation mark'],
   ])('is refused as part of a batch: %s', (text, reason) => {
     expect(expand(text)).toMatchObject({ reason })
   })

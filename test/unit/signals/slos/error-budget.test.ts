@@ -126,7 +126,7 @@ describe('the past of an SLO', () => {
   const request = { slo: grouped, source, endMs }
 
   it('is that of each group, with its own steps, from charts and from SQL', async () => {
-    const bucketOf = (ms: number, pod: string, total: number) => ({
+    const bucketOf = (ms: number, pod: string | null, total: number) => ({
       __hdx_time_bucket: new Date(ms).toISOString(),
       ...{ Pod: pod, series_0: total, series_1: 1 },
     })
@@ -135,7 +135,7 @@ describe('the past of an SLO', () => {
       sqlFunctions: undefined,
       async read({ request: { body } }: { readonly request: { readonly body: { readonly granularity: string } } }) {
         // The server includes the end of the range.
-        if (body.granularity === '1h') return [bucketOf(old, 'a', 5), bucketOf(recent, 'b', 3), bucketOf(endMs, 'b', 9)]
+        if (body.granularity === '1h') return [bucketOf(old, null, 5), bucketOf(recent, 'b', 3), bucketOf(endMs, 'b', 9)]
         return [bucketOf(recent, 'b', 3)]
       },
     }
@@ -145,13 +145,13 @@ describe('the past of an SLO', () => {
     })
     const cloud = {
       profile: { isSelfHosted: false },
-      runSql: async () => ({ kind: 'rows', rows: [rowOf(old, 'a', 5), rowOf(recent, 'b', 3)] }),
+      runSql: async () => ({ kind: 'rows', rows: [rowOf(old, '', 5), rowOf(recent, 'b', 3)] }),
     }
     for (const api of [charts, cloud]) {
       const found = await readHistory({ api: api as unknown as ReadApi, service: { kind: 'service' } as never }, request)
       const counts = (startMs: number, total: number) => expect.objectContaining({ startMs, total, good: 1 })
       expect(found, String(api.profile.isSelfHosted)).toEqual([
-        { group: 'a', hours: [counts(old, 5)], steps: [] },
+        { group: '', hours: [counts(old, 5)], steps: [] },
         { group: 'b', hours: [counts(recent, 3)], steps: [counts(recent, 3)] },
       ])
     }

@@ -3,7 +3,7 @@ import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { isOf } from '../../../../src/kinds/kinds.ts'
 import type { Source } from '../../../../src/kinds/source/source-wire.ts'
 import { describeSlos, type ReadSlos, readSlos, resolveSlos } from '../../../../src/signals/slos/expand-slos.ts'
-import type { DeclaredSlo } from '../../../../src/signals/slos/slo-file.ts'
+import { type DeclaredSlo, isSloKey } from '../../../../src/signals/slos/slo-file.ts'
 import { budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../../src/signals/slos/slo-sql.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { lines, readText, written } from '../../../support/declarations.ts'
@@ -138,6 +138,10 @@ describe('an SLO in a file', () => {
   it('accepts rates that are just reached, and low objectives with tickets only', () => {
     expect(reasons({ objective: 93.1 })).toBe('')
     expect(reasons({ objective: 90, alerts: { ticket: channel } })).toBe('')
+  })
+
+  it('an SLO in a file has a key of at most 53 characters, so that the keys of its alerts have at most 63', () => {
+    expect([isSloKey('a'.repeat(53)), isSloKey('a'.repeat(54)), isSloKey('A')]).toEqual([true, false, false])
   })
 
   it('an SLO in a file must not have a key, or an object with a key, that is declared already', () => {
