@@ -145,7 +145,10 @@ describe('the past of an SLO', () => {
     })
     const cloud = {
       profile: { isSelfHosted: false },
-      runSql: async () => ({ kind: 'rows', rows: [rowOf(old, '', 5), rowOf(recent, 'b', 3)] }),
+      async runSql(_: unknown, { sql }: { readonly sql: string }) {
+        expect(sql).toMatch(/, intDiv\(toUnixTimestamp\(\(T\)\), 300\) \* 300, intDiv\(toUnixTimestamp\(\(T\)\), 3600\) \* 3600\) AS /)
+        return { kind: 'rows', rows: [rowOf(old, '', 5), rowOf(recent, 'b', 3)] }
+      },
     }
     for (const api of [charts, cloud]) {
       const found = await readHistory({ api: api as unknown as ReadApi, service: { kind: 'service' } as never }, request)

@@ -4,7 +4,7 @@ import { isOf } from '../../../../src/kinds/kinds.ts'
 import type { Source } from '../../../../src/kinds/source/source-wire.ts'
 import { describeSlos, type ReadSlos, readSlos, resolveSlos } from '../../../../src/signals/slos/expand-slos.ts'
 import { type DeclaredSlo, isSloKey } from '../../../../src/signals/slos/slo-file.ts'
-import { budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../../src/signals/slos/slo-sql.ts'
+import { budgetLeft, budgetShare, burnRate, burnRateAlerts, burnRateFactors } from '../../../../src/signals/slos/slo-sql.ts'
 import { forEachEntry } from '../../../support/corpus.ts'
 import { lines, readText, written } from '../../../support/declarations.ts'
 
@@ -212,6 +212,8 @@ describe('a burn rate', () => {
   })
 
   it('a burn rate is unknown without events', () => {
+    const left = (total: number) => budgetLeft(burnRateFactors(99.9), { total, good: total })
+    expect([left(0), left(1)]).toEqual([undefined, 100])
     expect(burnRate(burnRateFactors(99), { good: 0, total: 0 })).toBeUndefined()
   })
 })
