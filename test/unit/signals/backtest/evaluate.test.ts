@@ -240,7 +240,7 @@ describe('suggested conditions', () => {
       const options = { maxNotifications: 1, detectsAll: always, isQuietOutside: always }
       return suggestCondition(condition(more), series(values), { fromMs: 0, untilMs: values.length * minute }, options)
     }
-    expect(suggestOf([4, 30, 0, 7])).toMatchObject({ threshold: 20, windows: 1 })
+    expect(suggestOf([30, 0, 7, 4])).toMatchObject({ threshold: 20, windows: 1 })
     expect(suggestOf([43, 50, 20, 46], { thresholdType: 'below' })).toMatchObject({ threshold: 30, windows: 1 })
     expect(suggestOf([10, 11, 10])).toMatchObject({ threshold: 11, windows: 1 })
     expect(suggestOf([10, 11, 10], { thresholdType: 'above_exclusive' })).toMatchObject({ threshold: 10, windows: 1 })

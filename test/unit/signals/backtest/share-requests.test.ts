@@ -25,3 +25,19 @@ it('sends at most four requests at once, and queries for the same windows as one
   const values = answers.map((answer) => ('reason' in answer ? answer : answer.map(({ numbers }) => [...numbers])))
   expect(values.slice(0, 3)).toEqual([[[[0, 0]]], [[[0, 1]]], [[[0, 0]]]])
 })
+
+it('shares no request between groups, nor between sources where a request has one', async () => {
+  const packsWith = async (hasOneSource: boolean, requests: readonly SeriesRequest[]) => {
+    const sent: number[] = []
+    const answer = async ({ series }: SeriesRequest) => {
+      sent.push(series.length)
+      return []
+    }
+    await Promise.all(requests.map(shareRequests(answer, { maxItems: 9, hasOneSource, refuse: () => undefined })))
+    return sent
+  }
+  const [a, b] = [request('a'), request('b')]
+  const grouped = { ...a, series: [{ ...rowsOf('a'), groupBy: ['Pod'] }] }
+  expect([await packsWith(false, [a, b, a]), await packsWith(true, [a, b, a])]).toEqual([[3], [2, 1]])
+  expect(await packsWith(false, [a, grouped, b])).toEqual([2, 1])
+})
