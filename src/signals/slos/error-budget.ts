@@ -60,8 +60,9 @@ function whenSpent(
   if (left === undefined) return { kind: 'unknown' }
   if (left <= 0) return { kind: 'spent' }
   if (rate === undefined) return { kind: 'unknown' }
-  const lastsMs = ((left / 100) * ms) / rate
-  // In more than ten years, a date says nothing, and from the year 275760 on there is none. At a rate of 0 it lasts forever.
+  // Sums of sample rates may differ in their last digits, so a rate of 0 can be a bit below.
+  const lastsMs = rate <= 0 ? Number.POSITIVE_INFINITY : ((left / 100) * ms) / rate
+  // In more than ten years, a date says nothing, and from the year 275760 on there is none.
   return lastsMs > 3650 * dayMs ? { kind: 'never' } : { kind: 'at', ms: endMs + lastsMs }
 }
 

@@ -79,6 +79,8 @@ describe('the state of an error budget', () => {
 
   it('never runs out at a burn rate of 0, is spent at 0% and below, and is unknown with too few events', () => {
     expect(judgeBudget(slo, history(1000, 0, 0), endMs)).toMatchObject({ budgetLeft: 100, runsOut: { kind: 'never' } })
+    const rounded = [{ startMs: endMs - stepMs, total: 1000, good: 1000.000_000_000_1 }]
+    expect(judgeBudget(slo, { hours: rounded, steps: rounded }, endMs).runsOut).toEqual({ kind: 'never' })
     // One bad event of 120 million in the last hour: the budget would last for more years than a date can have.
     const tiny = judgeBudget({ ...slo, objective: 50 }, history(120_000_000, 1, 1), endMs)
     expect(tiny.burnRates['1h']).toBeGreaterThan(0)
