@@ -341,6 +341,6 @@ export function profileOf(facts: CostFacts, service: ListedService): ServiceProf
     timeline,
     usage: dailyCompute(usage, service.id),
     idleTimeoutMinutes: service.idleTimeoutMinutes,
-    smallestShare: autoscalingMode === 'horizontal' ? 0 : Math.min(1, minReplicaMemoryGb / maxReplicaMemoryGb),
+    smallestShare: autoscalingMode === 'horizontal' ? 0 : minReplicaMemoryGb / maxReplicaMemoryGb,
   })
 }

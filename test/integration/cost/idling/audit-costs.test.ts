@@ -79,6 +79,7 @@ describe('an audit of services', () => {
     const { found, document, text } = await audit()
     expect(found).toEqual([])
     expect(document).toMatchObject({ status: 'pass', findingCount: 0, savingsLow: '0', savingsHigh: '0', unit: 'CHC' })
+    expect(document.unchecked).toMatchObject([{ what: 'services without a budget' }])
     expect(text).toContain('No findings on 3 services')
     expect(text).toContain('Awake hours per day (3 services together)')
   })
@@ -165,7 +166,9 @@ describe('an audit of services', () => {
   })
 
   it('finds a service that is always awake and has no activities, by its usage', async () => {
-    putToSleep(emulator(), 'search', { ...office, ingestion: { everyMinutes: 2, minutes: 2 } })
+    for (const name of ['catalog', 'search'] as const)
+      putToSleep(emulator(), name, { ...office, ingestion: { everyMinutes: 2, minutes: 2 } })
+    serviceOf(emulator(), 'catalog').state = 'idle'
     const [organization] = emulator().store.organizations
     if (organization === undefined) throw new Error('the demo has an organization')
     organization.activities = []
@@ -200,6 +203,7 @@ describe('an audit of services', () => {
 
   it('finds alerts that are evaluated within the idle timeout, and counts the same awake hours once', async () => {
     putToSleep(emulator(), 'search', { ...office, alerts: [{ intervalMs: 300_000, offsetMs: 0 }] })
+    serviceOf(emulator(), 'search').dataWarehouseId = 'own'
     alertOn('search', '5m')
     alertOn('search', '1h')
     const { findings, document, text } = await audit()
@@ -326,7 +330,8 @@ describe('an audit of services', () => {
 
   it('lets the workflow set the severity of a rule, or turn it off', async () => {
     serviceOf(emulator(), 'search').idleScaling = false
-    expect((await audit({ severities: 'idling-off=off' })).found).toEqual([])
+    const { found, document } = await audit({ severities: 'idling-off=off\nno-budget=off' })
+    expect([found, document.unchecked]).toEqual([[], []])
     const error = await audit({ severities: 'no-tags=off\nidling-off=error' })
     expect([error.document.status, error.hasFailed]).toEqual(['fail', true])
     expect((await audit({ severities: 'idling-off=no' })).reason).toContain('"idling-off=no" is not accepted; accepted: rule=severity')
@@ -361,11 +366,13 @@ describe('an audit with a key that lacks a permission', () => {
     revoke('control-plane:organization:view-activities')
     const { document, found } = await audit()
     expect([document.status, found]).toEqual(['warn', []])
+    expect(document.services).toMatchObject(Array(3).fill({ knownDays: 0, notEstimable: 'the activities could not be read' }))
   })
 
   it('fails a gate that needs the usage', async () => {
     revoke('control-plane:organization:view')
-    expect((await audit()).document.status).toBe('warn')
+    const { document } = await audit()
+    expect([document.status, JSON.stringify(document.services)]).toEqual(['warn', expect.not.stringContaining('monthlyCompute')])
     expect((await audit({ 'max-savings': '10' })).document.failureReason).toMatch(/^max-savings cannot be judged/)
   })
 

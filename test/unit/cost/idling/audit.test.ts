@@ -101,6 +101,7 @@ it('a report shows what to change about ten services, and folds the others', () 
   const [open = '', folded] = text.split('<summary>2 more changes</summary>')
   const adviceIn = (part = ''): number => part.match(/Advice \d+\./g)?.length ?? 0
   expect([adviceIn(open), adviceIn(folded)]).toEqual([10, 2])
+  expect(text).toContain('Estimates in CHC')
 })
 
 describe('the sum of savings', () => {

@@ -11,6 +11,7 @@ import {
 } from '../../../../src/cost/idling/price.ts'
 import {
   type DailyCompute,
+  dailyCompute,
   type Interval,
   intersect,
   lengthMs,
@@ -24,6 +25,7 @@ import {
 import { addDays, type Day } from '../../../../src/platform/core/dates.ts'
 import { dayMs, hourMs, minuteMs } from '../../../../src/platform/core/durations.ts'
 import { type CalendarAlert, compareMonths, firstMinute, knownMinutes, type World } from '../../../support/alert-calendar.ts'
+import { usageRecord } from '../../../support/usage.ts'
 
 const firstDay = '2026-08-03' as Day
 const startMs = Date.parse(firstDay)
@@ -71,6 +73,12 @@ describe('the price of alerts', () => {
   it('the price counts evaluations at the same time once, and those with another offset apart', () => {
     expect(price(profileAwake(0), adds(alertEvery(60)), [alertEvery(60)]).added.high).toBe(0)
     expect(price(profileAwake(0), adds(alertEvery(60, 30)), [alertEvery(60)]).added.expected).toBe(6 * 30)
+  })
+
+  it('the price is a range from the timeout that adds less to the one that adds more, also where the longer one adds less', () => {
+    // With a timeout of an hour, the other alert keeps the service awake all the time.
+    const profile = profileWith(Array(14).fill([]), [15, 60])
+    expect(price(profile, adds(alertEvery(60, 30)), [alertEvery(60)]).added).toEqual({ low: 0, expected: 3 * 30, high: 6 * 30 })
   })
 
   it('the price adds up what many alerts add that are nothing by themselves', () => {
@@ -324,6 +332,17 @@ it('evaluations of alerts cover a share of the awake time, each until the idle t
   expect(coverage([alertEvery(60), alertEvery(60, 15), alertEvery(1440, 600)])).toBe(0.5)
 })
 
+it('the usage of a service is that of its own records, whether or not they have the id of a service', () => {
+  const records = [
+    usageRecord(firstDay, 3),
+    usageRecord(addDays(firstDay, 1), 4, { entityId: 'b', serviceId: 'a' }),
+    usageRecord(addDays(firstDay, 1), 9, { serviceId: 'b' }),
+    usageRecord(addDays(firstDay, 1), 9, { entityType: 'datawarehouse' }),
+  ]
+  const compute = dailyCompute({ unit: 'CHC', records, from: firstDay, to: addDays(firstDay, 1) }, 'a')
+  expect(compute.map(({ credits }) => credits)).toEqual([3, 4])
+})
+
 describe('the profile of a service', () => {
   const segments = (state: Segment['state'], fromMs: number, toMs: number): Segment => ({ state, fromMs, toMs })
   /** Awake from 0 to 6 on each of ten days. */
@@ -344,17 +363,23 @@ describe('the profile of a service', () => {
     expect(profileService(options)).toMatchObject({ awakeShare: 0.25, rate: { low: 1, mean: 114 / 60 } })
   })
 
+  /** Awake for so many minutes from 0 on each of the ten days. */
+  const awakeFor = (minutesOf: (day: number) => number): Timeline => ({
+    ...timeline,
+    segments: timeline.segments.map((one, i) => {
+      const day = Math.floor(i / 2)
+      const borderMs = startMs + day * dayMs + minutesOf(day) * minuteMs
+      return one.state === 'awake' ? { ...one, toMs: borderMs } : { ...one, fromMs: borderMs }
+    }),
+  })
+
   it('the profile of a service has no rate of a day that was awake for less than an hour, unless all days were', () => {
-    const minuteLong = (isShort: (day: number) => boolean): Timeline => ({
-      ...timeline,
-      segments: timeline.segments.map((one, i) => {
-        const borderMs = startMs + Math.floor(i / 2) * dayMs + (isShort(Math.floor(i / 2)) ? minuteMs : 6 * hourMs)
-        return one.state === 'awake' ? { ...one, toMs: borderMs } : { ...one, fromMs: borderMs }
-      }),
-    })
-    const rateWith = (isShort: (day: number) => boolean) => profileService({ ...options, timeline: minuteLong(isShort) })
-    expect(rateWith((day) => day === 3)).toMatchObject({ rate: { low: 2, mean: 2 } })
-    expect(rateWith(() => true)).toMatchObject({ rate: { low: 360, mean: 684 } })
+    const rateWith = (minutesOf: (day: number) => number, used = usage) =>
+      profileService({ ...options, timeline: awakeFor(minutesOf), usage: used })
+    expect(rateWith((day) => (day === 3 ? 1 : 360))).toMatchObject({ rate: { low: 2, mean: 2 } })
+    expect(rateWith(() => 1)).toMatchObject({ rate: { low: 360, mean: 684 } })
+    const sleptOnLast = usage.map((one, i) => (i === 9 ? { ...one, credits: 0 } : one))
+    expect(rateWith((day) => (day === 9 ? 0 : 1), sleptOnLast)).toMatchObject({ rate: { low: 360, mean: 680 } })
   })
 
   it('the profile of a service has a lower rate where its days may have had a larger size than the smallest', () => {
@@ -369,9 +394,20 @@ describe('the profile of a service', () => {
   it('the profile of a service does not exist with fewer than seven days that are final, known and after the last change of settings', () => {
     const few = 'too-few-days'
     expect(profileService({ ...options, usage: usage.map((one, i) => ({ ...one, isFinal: i < 6 })) })).toBe(few)
-    expect(profileService({ ...options, timeline: { ...timeline, settingsChangedMs: startMs + 3.5 * dayMs } })).toBe(few)
+    const changedAfter = (days: number) =>
+      profileService({ ...options, timeline: { ...timeline, settingsChangedMs: startMs + days * dayMs } })
+    expect([changedAfter(3), changedAfter(3.5)]).toEqual([expect.objectContaining({ awakeShare: 0.25 }), few])
     const unknown = timeline.segments.map((one, i) => ({ ...one, state: i < 8 ? ('unknown' as const) : one.state }))
     expect(profileService({ ...options, timeline: { ...timeline, segments: unknown } })).toBe(few)
+  })
+
+  it('the profile of a service has as its longer timeout the shortest awake time between two of sleep, of an hour at most', () => {
+    const highWith = (onDay: number, minutes: number): number => {
+      const profile = profileService({ ...options, timeline: awakeFor((day) => (day === onDay ? minutes : 360)) })
+      return typeof profile === 'string' ? Number.NaN : profile.timeoutMs.high / minuteMs
+    }
+    // With 3 minutes for the start and the query. The first awake time began before the first day.
+    expect([highWith(4, 360), highWith(4, 30), highWith(4, 10), highWith(0, 30)]).toEqual([63, 33, 18, 63])
   })
 
   it('the profile of a service leaves out days on which it was stopped, such as those before it was created', () => {
