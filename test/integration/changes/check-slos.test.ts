@@ -42,9 +42,10 @@ const check = async (slos: Fields, more: Readonly<Record<string, string>> = {}, 
 describe('check-slos', () => {
   it('shows what is left of an error budget, counted by hand', async () => {
     // 4 spans a minute but for 15 minutes without any: 40,260 events, 60 of them bad, and 402.6 are allowed.
-    const { document } = await check({ payment })
+    const { document } = await check({ payment }, {}, at(7, 0, 4))
     expect(document).toMatchObject({
       status: 'pass',
+      until: at(7, 0),
       sloCount: 1,
       withinBudget: 1,
       spent: 0,
@@ -126,7 +127,7 @@ describe('check-slos', () => {
     const few = { few: { ...payment, minEvents: 100_000 } }
     const plain = await check(few)
     expect(plain).toMatchObject({ document: { status: 'warn', notEnoughData: 1 }, reason: 'few has not enough data' })
-    expect(plain.document.budgetLeft).toBeUndefined()
+    expect([plain.document.budgetLeft, plain.document.burnRate]).toEqual([undefined, undefined])
     expect((await check(few, { 'min-budget-left': '-1000' })).reason).toBe(
       'few has not enough data for min-budget-left: 40260 events in 7d',
     )
@@ -143,10 +144,12 @@ describe('check-slos', () => {
   })
 
   it('a message has a line for each SLO that fails, or else has a warning, and none for the others', async () => {
-    const linesOf = async (slos: Fields, gates = {}) => (await check(slos, gates)).keyLines().map(toPlainText)
-    expect(await linesOf({ spent: { ...payment, objective: 99.9 }, kept: payment })).toEqual([expect.stringMatching(/^spent: /)])
-    const low = { low: payment, kept: { ...payment, objective: 90 } }
-    expect(await linesOf(low, { 'min-budget-left': '90' })).toEqual([expect.stringMatching(/^low: .*budget left 85\.1%/)])
+    // 60.39 bad events are allowed, and 60 were bad.
+    const spent = await check({ spent: { ...payment, objective: 99.9 }, kept: { ...payment, objective: 99.85 } })
+    expect(spent.keyLines().map(toPlainText)).toEqual([expect.stringMatching(/^spent: /)])
+    const low = await check({ kept: { ...payment, objective: 90 }, low: payment }, { 'min-budget-left': '90' })
+    expect(low.keyLines().map(toPlainText)).toEqual([expect.stringMatching(/^low: .*budget left 85\.1%/)])
+    expect(low.document.worstSlo).toBe('low')
   })
 
   it('judges each group, and reports the worst one', async () => {
@@ -154,6 +157,7 @@ describe('check-slos', () => {
       { services: { ...payment, total: "ServiceName != ''", groupBy: 'ServiceName' }, payment },
       { 'min-budget-left': '90' },
     )
+    expect(document.budgetLeft).toBe((100 * (40_260 - 6000)) / 40_260)
     const slos = document.slos as readonly Fields[]
     expect(slos.map(({ key, group, status }) => [key, group, status])).toEqual([
       ['services', 'cart', 'within-budget'],
