@@ -5,9 +5,10 @@ import { apply } from '../../../src/changes/apply.ts'
 import { type BacktestedAlert, backtestBlocks, reviewBlocks, toAlertEstimate } from '../../../src/changes/backtest/backtest-report.ts'
 import { backtest } from '../../../src/changes/backtest.ts'
 import { drift } from '../../../src/changes/drift.ts'
+import { layoutOf } from '../../../src/changes/plan/layouts.ts'
 import { judgeDiagnostics } from '../../../src/changes/plan/plan-report.ts'
 import { plan } from '../../../src/changes/plan.ts'
-import { judgePrice, type PlanPrice, priceWords } from '../../../src/changes/price/price-report.ts'
+import { judgePrice, type PlanPrice, priceBlocks, priceWords } from '../../../src/changes/price/price-report.ts'
 import { judgePull, pullBlocks, pullHeadline, pullRequestBlocks, toPullResult } from '../../../src/changes/pull/pull-report.ts'
 import { factTable, queryReview } from '../../../src/changes/queries/query-review.ts'
 import { toPlainText } from '../../../src/platform/core/line.ts'
@@ -95,6 +96,9 @@ describe('the report of a plan', () => {
       object(`${i}`, { action }),
     )
     expect(headlineOf(plan, resultOf(all))).toBe('Plan for shop/main (1 to create, 2 to update, 1 to replace, 1 to delete)')
+    expect(headlineOf(plan, resultOf([object('a', { action: 'create' }), object('b', { action: 'held' })]))).toBe(
+      'Plan for shop/main (1 to create, 1 held)',
+    )
     expect(headlineOf(plan, resultOf([object('a')]))).toBe('No changes for shop/main: everything matches the files')
     expect(headlineOf(plan, resultOf([object('a', { action: 'mark' })], { changed: false }))).toBe(
       'No changes for shop/main: everything matches the files, and apply updates the markers of 1 object',
@@ -182,6 +186,37 @@ describe('the report of a plan', () => {
     expect(renderMarkdown(composeBlocks(plan.report(result).blocks))).toContain('+     name: Errors')
     const decided = object('old', { action: 'update', origin: 'decided', fields: [{ path: 'threshold', before: 1, after: 2 }] })
     expect(linesOf(plan, resultOf([decided]))).toContain('    # adopt decides for the file')
+  })
+
+  it('breaks a long summary into lines of 80 columns, and names the places of changes by their keys', () => {
+    const [, entry] = linesOf(plan, resultOf([object('new', { action: 'create', summary: `${'ab '.repeat(25)}abc` })]))
+    expect(entry).toBe(`    ${'ab '.repeat(25).trim()}`)
+    const { blocks } = plan.report(resultOf([object('old', { action: 'update', file: 'f.yml', line: 3 })]))
+    const places = composeBlocks(blocks).flatMap((block) => (block.kind === 'diff' ? (block.places ?? []) : []))
+    expect(places.map(toPlainText)).toEqual([expect.stringMatching(/^alert old/)])
+  })
+
+  it('draws a layout with the titles of its container, names that are cut to their boxes, and what differs of many tiles', () => {
+    const tile = (id: string, [x, y, w, h]: readonly number[], more = {}) => ({ id, name: id, x, y, w, h, ...more })
+    const drawn = (before: readonly object[], after: readonly object[], containers: readonly object[] = []) =>
+      layoutOf({ stored: { tiles: before }, desired: { tiles: after, containers }, fields: [] } as never)
+    const inTab = { containerId: 'c', tabId: 't' }
+    const named = drawn(
+      [],
+      [tile('A long name', [0, 0, 4, 3], inTab), tile('Thin', [4, 0, 1, 0], inTab)],
+      [{ id: 'c', title: 'Ops', tabs: [{ id: 't', title: 'Main' }] }],
+    )
+    expect(named?.lines).toEqual([
+      ...['Ops / Main', 'Before', '(no tiles)', 'After'],
+      ...['┌─────────┬─┐', '│ + A lo… │ │', '│         ├─┘', '│         │', '└─────────┘'],
+      '+ added',
+    ])
+    expect(named?.grids[0]?.after.map(({ w, h }) => [w, h])).toEqual([
+      [4, 3],
+      [1, 1],
+    ])
+    const many = Array.from({ length: 31 }, (_, i) => tile(`${i}`, [0, i, 4, 1]))
+    expect(drawn(many, many.slice(0, 2))).toMatchObject({ undrawn: 2, grids: [{ before: { length: 29 }, after: [] }] })
   })
 
   it('folds the queries that follow the declaration of an SLO, and no others', () => {
@@ -589,6 +624,17 @@ describe('the price of a plan', () => {
       ...[' · about +0.98 CHC a month (0.00 to 2.0)', ' · about +0.50 CHC a month (0.00 to 1.0)'],
     ])
     expect(words(0)).toBe('')
+  })
+
+  it('says of each alert what it adds, with what a longer interval adds', () => {
+    const sharesOf = (share: number, alternative?: NonNullable<PlanPrice['alerts'][number]['alternative']>) => {
+      const alerts = [{ key: 'a', name: 'A', action: 'create' as const, interval: '5m', share, alternative }]
+      return tablesIn(composeBlocks(priceBlocks(price(20, { alerts }))))[1]?.[2]
+    }
+    const nothing = 'nothing, because the service is awake at these times anyway'
+    expect(sharesOf(84)).toBe('about +84')
+    expect(sharesOf(84, { interval: '30m', share: 0 })).toBe(`about +84. At 30 min: ${nothing}`)
+    expect([sharesOf(0), sharesOf(-0.5)]).toEqual([nothing, 'saves up to 0.50'])
   })
 
   it('is above its limit by its upper end, and passes without an estimate only where the input accepts that', () => {
