@@ -56,7 +56,7 @@ export async function toRunResult(run: CompletedOperation): Promise<RunResult> {
     blocks,
     files: [...(operation.files?.(run.resultForFiles, input) ?? []), ...(await ownReports())],
     annotations: report.annotations ?? [],
-    cause: toCauseText(causeOfVerdict(verdict, z.array(diagnosticSchema).safeParse(fields.diagnostics).data ?? [])),
+    cause: toCauseText(causeOfVerdict(verdict, z.array(diagnosticSchema).safeParse(fields.diagnostics).data)),
     keyLines: () => operation.keyLines?.(result, input) ?? [],
     milestones: report.milestones ?? [],
     hasFailed: verdict.status === 'fail' || verdict.status === 'error',

@@ -17,6 +17,11 @@ it('the cause of a verdict is its first sentence up to the first figure of this 
   expect(ofVerdict({ reasons: [say`Backups are late: ${counted(2, 'service')}`, say`others`] })).toBe('backups are late')
   expect(ofVerdict({ status: 'error', reasons: [say`${counted(2, 'object')} skipped`] })).toBe('did not complete')
   expect(ofVerdict({ status: 'pass', sentence: say`All is well` })).toBe('')
+  expect(ofVerdict({ reasons: [say`Nothing is known: no usage, and no files`] })).toBe('nothing is known: no usage, and no files')
+  expect([say`${'Shop'} is late`, say`API keys are missing`].map((line) => ofVerdict({ reasons: [line] }))).toEqual([
+    'Shop is late',
+    'API keys are missing',
+  ])
 })
 
 it('the cause of a verdict on files is their first error, in place of the number of errors', () => {

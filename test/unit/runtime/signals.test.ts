@@ -6,10 +6,11 @@ afterEach(() => void vi.useRealTimers())
 
 it('R6: after the first signal, requests under way have four seconds, and the process six', () => {
   const exits: number[] = []
-  let signal = (): void => undefined
+  const handlers = new Map<string, () => void>()
+  const signal = (): void => handlers.get('SIGINT')?.()
   const cancellation = cancelOnSignals({
-    on: (_, handler) => (signal = handler),
-    off: () => undefined,
+    on: (name, handler) => handlers.set(name, handler),
+    off: (name, handler) => handlers.get(name) === handler && handlers.delete(name),
     exit: (code) => exits.push(code),
   })
   const state = () => [cancellation.stop.aborted, cancellation.abort.aborted, exits]
@@ -23,4 +24,7 @@ it('R6: after the first signal, requests under way have four seconds, and the pr
   expect(state()).toEqual([true, true, []])
   vi.advanceTimersByTime(1)
   expect(state()).toEqual([true, true, [130]])
+  expect([...handlers.keys()]).toEqual(['SIGINT', 'SIGTERM'])
+  cancellation.dispose()
+  expect([...handlers.keys()]).toEqual([])
 })
