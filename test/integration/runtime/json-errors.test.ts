@@ -84,11 +84,19 @@ describe('the next command', () => {
     for (const kind of ['incomplete', 'may-exist', 'canceled'] as const)
       expect(nextCommand({ ...given, isWrite: true }, { kind, diagnostics: [] })).toBe(plan)
     const refused = { rule: 'input', severity: 'error', message: '', location: { file: 'operation' } } as const
-    expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [refused] })).toBe(plan)
+    const other = { ...refused, location: { file: 'files' } }
+    for (const diagnostics of [[refused], [other, refused]])
+      expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics })).toBe(plan)
+    expect(nextCommand({ ...given, isWrite: true }, { kind: 'input', diagnostics: [other] })).toBe('watchkeeper schema apply')
     const reporting = { ...given, inputs: { ...given.inputs, reports: 'json=apply.json' }, isWrite: true }
     expect(nextCommand(reporting, { kind: 'incomplete', diagnostics: [] })).toBe(plan)
     const create = { ...given, name: 'create-alert', inputs: {}, isWrite: true } as const
     expect(nextCommand(create, { kind: 'may-exist', diagnostics: [] })).toBe('watchkeeper list-alerts --json')
+  })
+
+  it('the next command is the same one after a read that was canceled', () => {
+    const list = { ...given, name: 'list-alerts', inputs: { select: 'x' }, yes: false, isWrite: false } as const
+    expect(nextCommand(list, { kind: 'canceled', diagnostics: [] })).toBe('watchkeeper list-alerts --select x --json')
   })
 
   it('the next command does not seem to switch read-only off', () => {

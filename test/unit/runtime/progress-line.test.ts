@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Command } from '../../../src/runtime/cli/command.ts'
+import { helpOf } from '../../../src/runtime/cli/help.ts'
 import { createProgressLine } from '../../../src/runtime/cli/progress-line.ts'
+import { hasColors, type Terminal } from '../../../src/runtime/cli/terminal.ts'
 
 /** What a terminal shows after the given writes: `\r` with an erase clears the current line. */
 function openTerminal(columns: number | undefined) {
@@ -74,4 +77,21 @@ it.each([
   progress.erase()
   expect(text.replaceAll('Waiting\n', '')).toBe('1/10 created alert a-1\n3/10 created alert a-3\n5/10 created alert a-5\n')
   expect(text.match(/Waiting/g)).toHaveLength(6)
+})
+
+it('a terminal has colors, and a pipe, NO_COLOR and a dumb terminal have none', () => {
+  const at = (isTTY: boolean | undefined, env = {}): boolean => hasColors({ stdout: { isTTY }, env } as Terminal)
+  expect([at(true), at(true, { NO_COLOR: '' }), at(true, { TERM: 'xterm' })]).toEqual([true, true, true])
+  expect([at(undefined), at(true, { NO_COLOR: '1' }), at(true, { TERM: 'dumb' })]).toEqual([false, false, false])
+})
+
+it('the help has lines of at most 80 columns, each from the column of its text', () => {
+  const options = [{ name: 'b', kind: 'flag' as const, text: `${'abcde '.repeat(9)}ends here` }]
+  const help = helpOf({ name: 'a', summary: `${'abc '.repeat(19)}abcd more`, options } as unknown as Command)
+  expect(help.split('\n').filter((line) => /abc|more|here/.test(line))).toEqual([
+    `${'abc '.repeat(19)}abcd`,
+    'more',
+    `  --b                     ${'abcde '.repeat(9).trim()}`,
+    `${' '.repeat(26)}ends here`,
+  ])
 })

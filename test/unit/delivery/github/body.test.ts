@@ -155,3 +155,9 @@ it('stores the time of the run and a digest of the reason without its figures', 
   expect(digestOfReason('it is 2 d old')).toBe(digestOfReason('it is 1 d 23 h old'))
   expect(digestOfReason('above 100')).not.toBe(digestOfReason('below 100'))
 })
+
+it('has the command that runs it again below the verdict and its reasons', () => {
+  const context = contextFor([...saying('wrong'), { kind: 'list', items: [say`a reason`] }, table(1, 'cell')])
+  const advised = { ...context, run: { ...run, rerunCommand: 'gh run rerun 1' }, content: { ...context.content, advice: { empty: [] } } }
+  expect(writeBody('comment', advised, undefined)).toMatch(/It is `wrong`.*a reason.*To run it again: `gh run rerun 1`.*cell/s)
+})
