@@ -150,7 +150,7 @@ function isLeftOut(field: string, alert: Body, { spelled, nameIndex }: FileConte
   const watched = getById(nameIndex.all(kind), id)
   if (watched === undefined) return false
   if (field === 'tags') return isSame(alert.tags, withoutMarkerTags(ownValue(watched, 'tags')).toSorted())
-  const tile = kind === 'dashboard' ? ` - ${nameIndex.nameOf(watchedPlaceOf({ dashboardId: id, tileId }) ?? tileId)?.trim() || 'Tile'}` : ''
+  const tile = kind === 'dashboard' ? ` - ${nameIndex.nameOf(watchedPlaceOf({ dashboardId: id, tileId }))?.trim() || 'Tile'}` : ''
   return [name, `${watched.name?.trim()}${tile}`].includes(alert[field])
 }
 

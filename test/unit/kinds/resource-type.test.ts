@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { comparable, composeUpdate } from '../../../src/kinds/compare.ts'
 import type { Body, Kind, StoredObject } from '../../../src/kinds/kind.ts'
+import { withTextSecrets } from '../../../src/kinds/marker.ts'
+import { HiddenValue } from '../../../src/kinds/secret.ts'
 import { kinds } from '../../support/plans.ts'
 
 const mark = { project: 'shop/main', key: 'errors', digest: '0a1b2c' }
@@ -115,11 +117,21 @@ describe('the channels of an update', () => {
     expect(send({ channel: hook }, stored).channel).toEqual({ ...hook, somethingNew: 1 })
     for (const field of ['severity', 'slackChannelId'])
       expect(send({ channel: { ...hook, webhookId: 'v' } }, stored).channel).not.toHaveProperty(field)
+    const other = { ...hook, webhookId: 'v' }
+    const both = [hook, other].map((one) => ({ ...one, somethingNew: one.webhookId }))
+    expect(send({ channels: [other, hook] }, { channel: both[0], channels: both }).channels).toEqual(both.toReversed())
     expect(send({ channel: { type: 'email', emailRecipients: ['a@b.c'] } }, stored).channel).toEqual({
       type: 'email',
       emailRecipients: ['a@b.c'],
     })
   })
+})
+
+it('the body of a webhook has the digest of what the API hides, also where it answers null', () => {
+  const [salt, digest] = ['0123456789abcdef', '0123456789']
+  const description = withTextSecrets('watchkeeper: shop/main pager 0a1b2c', { salt, digests: { body: digest } })
+  const shown = { name: 'W', service: 'incidentio', description }
+  expect(kinds.webhook.toBody({ id: 'w', ...shown, body: null })).toEqual({ ...shown, body: new HiddenValue(salt, digest) })
 })
 
 describe('two dashboards', () => {

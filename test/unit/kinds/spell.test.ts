@@ -3,7 +3,7 @@ import type { Body, FileContext } from '../../../src/kinds/kind.ts'
 import { createKinds } from '../../../src/kinds/kinds.ts'
 import { createNameIndex, PendingId } from '../../../src/kinds/name-index.ts'
 import { written } from '../../support/declarations.ts'
-import { cloud, line, nowMs, remoteStateOf, shop, tile } from '../../support/plans.ts'
+import { cloud, line, nowMs, remoteStateOf, search, shop, tile } from '../../support/plans.ts'
 
 const kinds = createKinds(cloud, nowMs)
 
@@ -262,6 +262,33 @@ describe('an alert and a saved search in a file', () => {
       const { dashboard: _, tile: __, ...others } = writtenBare
       expect(alert(fields)).toStrictEqual({ ...others, savedSearch: 'savedSearch q1', groupBy: 'host' })
       expect(alert({ ...fields, savedSearchId: null })).toStrictEqual({ ...others, groupBy: 'host' })
+    })
+
+    it('an alert of a newer server has its display name and tags where they say more than what it watches, or where the file has them', () => {
+      const nameIndex = createNameIndex(
+        remoteStateOf({
+          dashboard: [{ ...shop, name: 'Shop ', tags: ['b', 'wk:0a1b2c:key:abcdef', 'a'], tiles: [tile('t1', ' A'), tile('t2', '')] }],
+          savedSearch: [{ ...search, name: 'Slow', tags: ['b', 'a'] }],
+        }),
+      )
+      const newer = (fields: object, spelled?: object) => {
+        const { displayName, tags } = toFile('alert', { ...bare, ...fields }, { nameIndex, spelled })
+        return [displayName, tags]
+      }
+      const onSearch = { source: 'saved_search', savedSearchId: 'q1', dashboardId: undefined, tileId: undefined }
+      const cases: readonly [object, object | undefined, readonly unknown[]][] = [
+        [{ displayName: 'Shop - A', tags: ['wk:0a1b2c:key:abcdef', 'a', 'b'] }, undefined, [undefined, undefined]],
+        [{ displayName: 'A', tags: ['a', 'b'] }, undefined, [undefined, undefined]],
+        [{ name: 'Own', displayName: 'A', tags: ['a'] }, undefined, ['A', ['a']]],
+        [{ tileId: 't2', displayName: 'Shop - Tile' }, undefined, [undefined, undefined]],
+        [{ tileId: 't2', displayName: 'Shop - t2' }, undefined, ['Shop - t2', undefined]],
+        [{ ...onSearch, displayName: 'Slow', tags: ['a', 'b'] }, undefined, [undefined, undefined]],
+        [{ ...onSearch, displayName: 'Slow - Tile' }, undefined, ['Slow - Tile', undefined]],
+        [{ dashboardId: 'gone', displayName: 'A', tags: ['a'] }, undefined, ['A', ['a']]],
+        [{ displayName: 'Shop - A', tags: ['a', 'b'] }, { displayName: 'x', tags: [] }, ['Shop - A', ['a', 'b']]],
+        [{ displayName: 'Other', tags: ['c'] }, {}, [undefined, undefined]],
+      ]
+      for (const [fields, spelled, expected] of cases) expect(newer(fields, spelled), JSON.stringify(fields)).toEqual(expected)
     })
 
     it('an alert has a list of channels when the file has one', () => {

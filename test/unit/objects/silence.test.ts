@@ -5,6 +5,7 @@ import {
   borderBefore,
   carryOverStart,
   intervalMsOf,
+  undeclaredSilenceOf,
   withoutHarmlessStart,
   withoutUnpulledStart,
 } from '../../../src/kinds/alert/schedule.ts'
@@ -106,7 +107,7 @@ describe('an alert that is not silenced', () => {
   it('an alert that is not silenced has an offset, a start between two borders or an unknown interval', () =>
     forEachEntry(
       [
-        [{ interval: '5m', scheduleOffsetMinutes: 2 }, /offset/],
+        [{ interval: '5m', scheduleOffsetMinutes: 1 }, /offset/],
         [{ interval: '5m', scheduleStartAt: '2026-11-11T03:01:00.000Z' }, /not at a border/],
         [{ interval: '1h', scheduleStartAt: '2026-11-11T05:05:00.000Z' }, /not at a border/],
         [{ interval: '2h' }, /interval is unknown/],
@@ -160,6 +161,12 @@ describe('the start of an alert that no file declares', () => {
       expect(settled(stored)).not.toHaveProperty('scheduleStartAt')
       expect(compared(stored)).toBeFalsy()
     }
+  })
+
+  it('the start of an alert that no file declares is a silence only while it is in the future', () => {
+    const silenceOf = (time: string, desired: Body = {}) => undeclaredSilenceOf({ interval: '5m', ...start(time) }, desired, at('03:25:00'))
+    expect(['03:20', '03:25', '03:30'].map((time) => silenceOf(time))).toEqual([undefined, undefined, at('03:30:00')])
+    expect(silenceOf('03:30', start('03:35'))).toBeUndefined()
   })
 
   it('the start of an alert that no file declares is moved to a border, and never cleared, where it shifts the windows', () => {

@@ -171,7 +171,7 @@ describe('a plan', () => {
       savedSearches: { slow, all: { name: 'All', sourceId: { source: 'Audit' } } },
       dashboards: { shop: { ...shop, tiles } },
       alerts: {
-        errors,
+        errors: { ...errors, numConsecutiveWindows: 1 },
         range: {
           name: 'R',
           dashboard: 'shop',
@@ -183,7 +183,7 @@ describe('a plan', () => {
           thresholdType: 'between',
           channels,
         },
-        many: { ...many, groupBy: 'ServiceName', numConsecutiveWindows: 3 },
+        many: { ...many, groupBy: 'ServiceName', numConsecutiveWindows: 2 },
       },
     })
     expect(Object.fromEntries(plan.changes.map((change) => [addressOf(change), 'summary' in change && change.summary]))).toEqual({
@@ -194,7 +194,7 @@ describe('a plan', () => {
       'dashboards.shop': 'A (line, Logs), B (stacked bar, Audit), C (markdown), D (number, SQL)',
       'alerts.errors': 'A on Shop ≥ 1 in 5m → webhook oncall',
       'alerts.range': 'B on Shop between 1 and 9 in 5m → webhook platform-oncall, email a@example.com',
-      'alerts.many': 'Slow by ServiceName ≥ 1 in 5m, 3 times in a row → webhook oncall',
+      'alerts.many': 'Slow by ServiceName ≥ 1 in 5m, 2 times in a row → webhook oncall',
     })
   })
 

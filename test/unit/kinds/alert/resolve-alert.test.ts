@@ -1,6 +1,7 @@
 // What of a declaration is sent: names become ids, words of ours go, and what has no id yet is waited for.
 
 import { describe, expect, it } from 'vitest'
+import { alertFromApi } from '../../../../src/kinds/alert/alert.ts'
 import { listOf } from '../../../../src/kinds/kind.ts'
 import { addressOf } from '../../../../src/kinds/kind-names.ts'
 import { PendingId } from '../../../../src/kinds/name-index.ts'
@@ -162,4 +163,15 @@ describe('a reference to a missing object', () => {
     const named = planOf({ alerts: { errors: { ...errors, dashboard: { id: 'dashboards-shop' } } } }, { ...applied, alert: [] })
     expect(named.changes[0]?.desired).toMatchObject({ tileId: 'dashboards-shop-A' })
   })
+})
+
+it('an alert of the API becomes one of a file by what it watches, which its source says where it has one', () => {
+  const ids = { dashboardId: 'd1', tileId: 't1', savedSearchId: 'q1' }
+  const [tile, savedSearch] = [{ dashboard: { id: 'd1' }, tile: { id: 't1' } }, { savedSearch: { id: 'q1' } }]
+  expect(alertFromApi({ ...ids, source: 'tile' })).toEqual(tile)
+  expect(alertFromApi({ ...ids, source: 'saved_search' })).toEqual(savedSearch)
+  expect(alertFromApi({ ...ids, savedSearchId: null })).toEqual(tile)
+  expect(alertFromApi({ savedSearchId: 'q1' })).toEqual(savedSearch)
+  expect(alertFromApi({ ...ids, ...savedSearch })).toBeUndefined()
+  expect(alertFromApi({ threshold: 1 })).toBeUndefined()
 })

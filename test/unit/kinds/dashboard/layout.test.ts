@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { findOverlaps, isInGrid, placeTiles, type TileLayout } from '../../../../src/kinds/dashboard/dashboard-file.ts'
+import { arrangeTiles } from '../../../../src/kinds/dashboard/tiles.ts'
 
 const at = (x: number, y: number, w: number, h: number) => ({ x, y, w, h })
 
@@ -83,4 +84,27 @@ describe('the places of tiles', () => {
   it('the places of tiles are found fast below a very high tile', () => {
     expect(placeTiles([{ at: [0, 0, 24, 1_000_000_000] }, {}])[1]).toEqual(at(0, 1_000_000_000, 12, 6))
   })
+})
+
+it('a tile of a query keeps its place, a new one is beside all others on its grid, and a tile of the file is where the file says', () => {
+  const queries = new Map([
+    ['Old', 'old'],
+    ['New', 'new'],
+  ])
+  const tileOwners = {
+    tileOf: (key: string) => (key === 'old' ? 't1' : undefined),
+    ownerOf: (id: unknown) => (id === 't1' ? 'ours' : undefined),
+  }
+  const one = (name: string, x: number, y: number, more: object = {}) => ({ name, ...at(x, y, 8, 5), config: { markdown: name }, ...more })
+  const arranged = (tiles: readonly object[], before: readonly object[], spelled: object = {}) => {
+    const stored = { id: 'd', containers: [{ id: 'c' }], tiles: [one('Old', 8, 0, { id: 't1' }), ...before] }
+    const { tiles: all } = arrangeTiles(tiles as never, { queries, spelled, value: spelled } as never, { stored, tileOwners } as never)
+    return all.map(({ name, x, y }) => `${name} ${x} ${y}`)
+  }
+  const [old, fresh] = [one('Old', 0, 0), one('New', 8, 0)]
+  expect(arranged([old, fresh], [])).toEqual(['Old 8 0', 'New 0 0'])
+  expect(arranged([old, fresh], [one('Theirs', 0, 0, { id: 't2' })])).toEqual(['Old 8 0', 'New 16 0', 'Theirs 0 0'])
+  expect(arranged([old, fresh], [one('Theirs', 0, 0, { id: 't2', containerId: 'c' })])).toEqual(['Old 8 0', 'New 0 0', 'Theirs 0 0'])
+  const own = one('Own', 0, 9, { id: 't2' })
+  expect(arranged([own, old], [one('Own', 0, 0, { id: 't2' })], { tiles: [own] })).toEqual(['Own 0 9', 'Old 8 0'])
 })
