@@ -208,9 +208,7 @@ function demandResourceId(id: string, noun: string) {
 }
 
 const withoutWriteOnly = (body: unknown, fields: readonly string[]) =>
-  typeof body === 'object' && body !== null && fields.length > 0
-    ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field)))
-    : body
+  typeof body === 'object' && body !== null ? Object.fromEntries(Object.entries(body).filter(([field]) => !fields.includes(field))) : body
 
 type ReadPage<T> = (offset: number) => Promise<Page<T>>
 
