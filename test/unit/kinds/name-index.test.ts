@@ -45,6 +45,19 @@ describe('finding things by their names', () => {
     expect(nameIndex.byName('source', 'one')).toEqual({ message: 'no source is named "one"; existing names: Logs' })
   })
 
+  it('finds no object by its name that is not to be found by it, and knows its id', () => {
+    const shop = nameIndex.all('dashboard')
+    const without = nameIndex.withoutNames(shop)
+    expect(without.byName('dashboard', 'Shop')).toMatchObject({ message: expect.stringMatching(/^no dashboard is named "Shop"/) })
+    expect([without.byId('dashboard', 'd1'), without.nameOf('d1'), without.byName('source', 'Logs')]).toEqual([
+      { id: 'd1' },
+      'Shop',
+      { id: 'l' },
+    ])
+    expect(without.withoutNames(nameIndex.all('savedSearch').slice(0, 1)).byName('savedSearch', 'Slow')).toEqual({ id: 's2' })
+    expect(nameIndex.withoutNames([]).byName('dashboard', 'Shop')).toEqual({ id: 'd1' })
+  })
+
   it('knows an id by its kind', () => {
     expect(nameIndex.byId('dashboard', 'd1')).toEqual({ id: 'd1' })
     expect(nameIndex.byId('source', 'd1')).toEqual({ message: 'source d1 does not exist' })

@@ -14,6 +14,18 @@ const nothing = undefined
 const search = { savedSearches: { s: { name: 'S', sourceId: 'x' } } }
 const onSearch = { dashboard: nothing, tile: nothing, savedSearch: 's' }
 
+it('a previous key is one that no object of its kind has any more, and that only one object had', () => {
+  const searches = (keys: Readonly<Record<string, string | undefined>>) =>
+    Object.fromEntries(Object.entries(keys).map(([key, previousKey]) => [key, { name: key, sourceId: 'x', previousKey }]))
+  const of = (keys: Readonly<Record<string, string | undefined>>, more: object = {}) => check({ savedSearches: searches(keys), ...more })
+  expect(of({ a: 'old', b: 'older' })).toEqual([])
+  expect(of({ a: 'old', b: 'old' })).toEqual([
+    'previous-key: savedSearches.b.previousKey: savedSearches.old is also the previousKey of another object',
+  ])
+  expect(of({ a: 'b', b: undefined })).toEqual(['previous-key: savedSearches.a.previousKey: savedSearches.b is still declared'])
+  expect(of({ a: 'd' }, { dashboards: { e: { name: 'E', tags: ['t'], tiles: [], previousKey: 'a' } } })).toEqual([])
+})
+
 describe('what an alert watches', () => {
   it.each([
     ['a tile by name', fileWith()],

@@ -1,7 +1,8 @@
 // What an error of the API says: one line about what happened, one about what to do, and one about the request.
 import { describe, expect, it } from 'vitest'
-import { explainFailure, type RequestFacts } from '../../../../src/platform/api/api-error.ts'
+import { ApiError, explainFailure, type RequestFacts, readInHalves } from '../../../../src/platform/api/api-error.ts'
 import type { AttemptFailure } from '../../../../src/platform/api/attempt.ts'
+import { countDays, type Day } from '../../../../src/platform/core/dates.ts'
 
 const cloud: RequestFacts = {
   method: 'GET',
@@ -95,4 +96,21 @@ it('what to do about an answer that no API gives depends on whether it is JSON, 
   )
   expect(explain({}, missing).advice).toBe('The alert does not exist, or the key k has no access to it.')
   expect(explain({ inputs: ofSql }, missing).advice).toBe('The alert does not exist, or the key k has no access to it. Give it a role.')
+})
+
+it('a period whose answer is too large is read in halves, without a gap or an overlap, and an error of one day is thrown', async () => {
+  const errorOf = (cause: 'too-large' | 'status') => {
+    const failure = { cause, writeOutcome: 'refused', status: 400, detail: 'no', headers: {} } as const
+    const decision = { retry: false, because: 'final' } as const
+    return new ApiError(explainFailure(cloud, { failure, sent: 1, label: '', isOutcomeUnknown: false, decision }, 0))
+  }
+  const read = (to: string, maxDays: number, error = errorOf('too-large')) =>
+    readInHalves('2026-11-01' as Day, to as Day, async (first, last) => {
+      if (countDays(first, last) > maxDays) throw error
+      return `${first.slice(8)}-${last.slice(8)}`
+    })
+  expect(await read('2026-11-07', 7)).toEqual(['01-07'])
+  expect(await read('2026-11-07', 2)).toEqual(['01-01', '02-03', '04-05', '06-07'])
+  await expect(read('2026-11-02', 0)).rejects.toMatchObject({ isTooLarge: true })
+  await expect(read('2026-11-02', 1, errorOf('status'))).rejects.toMatchObject({ isTooLarge: false })
 })
