@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { adoptedIds, baseOf, isAsBase, toAdoptedId, withAdoptedId, withDeclaredDigest } from '../../../src/kinds/base.ts'
+import { adoptedIds, baseOf, isAsBase, toAdoptedId, wasAsDeclared, withAdoptedId, withDeclaredDigest } from '../../../src/kinds/base.ts'
 import type { StoredObject } from '../../../src/kinds/kind.ts'
 import type { KindName } from '../../../src/kinds/kind-names.ts'
 import { kinds, remoteStateWith } from '../../support/plans.ts'
@@ -143,6 +143,28 @@ describe('the ids in adopt', () => {
     expect(isStored(entryOf(marked), marked)).toBe(true)
     expect(isStored(entryOf(marked), { ...marked, note: marked.note.replace('0a1b2c', '0a1b2d') })).toBe(false)
     expect(isStored(entry, marked)).toBe(false)
+  })
+
+  it('are the same in every version that writes this format, whatever marker the object has', () => {
+    const marked = (base: string) => ({ ...alert, note: `${alert.note}\n\nwatchkeeper: shop/web declined 0a1b2c${base}` })
+    expect([alert, marked(''), marked(' wkb:2.0123456789')].map(entryOf)).toMatchInlineSnapshot(`
+      [
+        "65f5e4a35eedc0de00000022@2.a7b41cb39b.0a1b2c",
+        "65f5e4a35eedc0de00000022@2.b3681dabf0.0a1b2c",
+        "65f5e4a35eedc0de00000022@2.40b68fef41.0a1b2c",
+      ]
+    `)
+  })
+
+  it('say whether a declaration is still what the object was, whatever became of the object since, unless it was written', () => {
+    const wasDeclared = (file: StoredObject, object: StoredObject) => {
+      const [stored, declared] = [answered('alert', object), kinds.alert.toBody(answered('alert', file))]
+      return wasAsDeclared(adoptedIds(entry)[0]?.base, { kind: kinds.alert, stored, declared, common: () => new Set() }, declared)
+    }
+    expect(wasDeclared(alert, alert)).toBe(true)
+    expect(wasDeclared(alert, { ...alert, threshold: 51 })).toBe(true)
+    expect(wasDeclared({ ...alert, threshold: 51 }, alert)).toBe(false)
+    expect(wasDeclared(alert, { ...alert, note: `${alert.note}\n\nwatchkeeper: shop/web declined 0a1b2c` })).toBe(false)
   })
 
   it('of a format that this version does not know say nothing', () => {

@@ -1,6 +1,6 @@
 // When a service whose server fills in fields by itself is as declared, and when somebody changed it.
 import { describe, expect, it } from 'vitest'
-import { withBase } from '../../../src/kinds/base.ts'
+import { isSecret, withBase } from '../../../src/kinds/base.ts'
 import type { Body } from '../../../src/kinds/kind.ts'
 import type { StoredObjects } from '../../../src/sync/plan/stored-objects.ts'
 import { afterApply, fieldsOf, kinds, messagesOf, planOf, remoteStateWith, steps } from '../../support/plans.ts'
@@ -73,6 +73,26 @@ describe('an unchanged object', () => {
     )
     expect(dashboardSteps(storedObjects)).toBe('dashboards.shop unchanged')
   })
+})
+
+it('an object whose file changed is updated, and not held, when the server gained a default that all other objects have alike', () => {
+  const { shop } = declared.dashboards
+  const two = { dashboards: { shop, other: { ...shop, name: 'Other' } } }
+  const applied = afterApply(planOf(two))
+  const changed = { dashboards: { ...two.dashboards, shop: { ...shop, name: 'Store' } } }
+  const origins = (fill: Fill): readonly string[] => steps(planOf(changed, filled(applied, fill)))
+  expect(origins((config) => ({ fitYAxisToData: true, ...config }))).toEqual([
+    'dashboards.shop update (files)',
+    'dashboards.other unchanged',
+  ])
+  expect(origins((config, name) => (name === 'A' ? { fitYAxisToData: true, ...config } : config))[0]).toBe('dashboards.shop held (both)')
+})
+
+it('secrets of a webhook are its URL, its headers and its query parameters, at any depth', () => {
+  const paths = ['url', 'headers', 'headers.Authorization', 'queryParams["key"]', 'name', 'description', 'body.url', '']
+  const secrets = paths.filter((path) => isSecret({ path, before: 1, after: 2 }, kinds.webhook))
+  expect(secrets).toEqual(['url', 'headers', 'headers.Authorization', 'queryParams["key"]'])
+  expect(isSecret({ path: 'url', before: 1, after: 2 }, kinds.alert)).toBe(false)
 })
 
 describe('an object that a user changed', () => {
