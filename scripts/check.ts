@@ -25,7 +25,7 @@ const steps: readonly string[] = [
 /** Resolves when the step has passed. Ends the check when it fails. */
 async function run(step: string): Promise<void> {
   const startedMs = Date.now()
-  const env = { SEED_SHARE: all ? '1' : '0.05', ...process.env }
+  const env = { SEED_SHARE: all ? '1' : '0.03', ...process.env }
   const status = await new Promise((resolve) => {
     spawn(step, { shell: true, stdio: 'inherit', env }).on('close', resolve)
   })
