@@ -1,6 +1,6 @@
 // What is asked of a server to see whether it can run a query.
 import { describe, expect, it } from 'vitest'
-import { columnsOfSearch, lookUpColumns, type Probe, toProbe } from '../../../../src/signals/backtest/probe.ts'
+import { columnsOfSearch, lookUpColumns, lookUpSeries, type Probe, toProbe } from '../../../../src/signals/backtest/probe.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -59,6 +59,17 @@ describe('the probe of a tile', () => {
     expect([probeOf([avg]).columns, probeOf([{ ...any, metricName: 'cpu', metricType: 'gauge' }]).columns]).toEqual([[], []])
     expect(probeOf([half, avg]).columns).toEqual([{ sourceId: 's', expressions: ['Duration * 0.5'] }])
   })
+})
+
+it('looks up the columns of series in the table of their metrics', () => {
+  const metrics = { id: 'm', name: 'Metrics', kind: 'metric', connection: 'c', timestampValueExpression: 'T' } as const
+  const source = { ...metrics, from: { databaseName: 'd', tableName: '' }, metricTables: { gauge: 'gauges', sum: 'sums' } }
+  const seriesOf = (type: string) =>
+    probeOf([{ ...avg, where: 'Env:a', metricName: type, metricType: type }], { sourceId: 'm' }).series ?? []
+  const sqlOf = (...types: readonly string[]) =>
+    lookUpSeries(types.flatMap(seriesOf), [source]).map((one) => ('sql' in one ? one.sql : one))
+  const [gauges, sums] = ['gauges', 'sums'].map((name) => expect.stringContaining(`FROM \`d\`.\`${name}\``))
+  expect([sqlOf('gauge'), sqlOf('sum', 'gauge', 'sum')]).toEqual([[gauges], [sums, gauges]])
 })
 
 describe('the columns of a saved search', () => {

@@ -467,11 +467,13 @@ describe('a file of Grafana', () => {
   })
 
   it('has durations of Prometheus, and numbers of seconds', () => {
-    expect(['1m30s', '90', 90, '1d', '0s', '500ms', 'soon', '', null, '-5m'].map(toSeconds)).toEqual([
+    expect(['1m30s', '90', 90, '1d', '1w', '1y', '0s', '500ms', 'soon', '', null, '-5m'].map(toSeconds)).toEqual([
       90,
       90,
       90,
       86_400,
+      604_800,
+      31_536_000,
       0,
       0.5,
       ...Array(4),
