@@ -306,7 +306,7 @@ describe('a slow or large response', () => {
     await reader?.cancel()
   })
 
-  it('never ends, and does not keep the emulator open', async () => {
+  it('never ends, and does not keep the emulator open', { tags: 'slow' }, async () => {
     const emulator = await startCloud()
     emulator.addFault({ effect: { kind: 'endless' } })
     const response = await fetchAlerts(emulator)

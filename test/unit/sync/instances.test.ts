@@ -130,7 +130,7 @@ describe('a file with instances', () => {
     ])
   })
 
-  it('a file with instances has at most 1,000 objects, and the limits of a file after expansion', () => {
+  it('a file with instances has at most 1,000 objects, and the limits of a file after expansion', { tags: 'slow' }, () => {
     const instances = (count: number) => `{ ${Array.from({ length: count }, (_, i) => `i${i}: `).join(', ')} }`
     expect(read(instances(1000), undefined, '{ errors: 1 }').values).toHaveLength(1000)
     expect(read(instances(1001), undefined, '{ errors: 1 }').diagnostics).toEqual([

@@ -256,6 +256,7 @@ describe('a pull request that was merged before', () => {
     ['a later one', false],
   ])(
     'is included in the next success if no earlier one had its merge, where the first was applied by %s',
+    { tags: 'slow' },
 
     async (_, isAtOnce) => {
       const repository = new Repository(github())
